@@ -1,0 +1,76 @@
+"""gammaplan: how many tokens a speculative-decoding draft should propose.
+
+Every answer is read off two curves over the draft length gamma: tokens per
+round (an acceptance model) divided by cost per round (a cost model). The names
+below load on first use, so that importing the package loads nothing else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "acceptance": ("Geometric", "PerPosition", "ceiling", "censored_alpha", "expected_tokens"),
+    "band": ("flat_band",),
+    "convert": (
+        "alpha_from_mean_length",
+        "alpha_from_pooled_rate",
+        "break_even_alpha",
+        "break_even_c",
+        "break_even_gamma",
+        "pooled_rate",
+    ),
+    "cost": ("LinearCost", "TableCost"),
+    "curve": ("Curve", "curve", "speedup"),
+    "decision": ("Band", "Decision", "decide"),
+    "estimate": ("Counts",),
+    "optimum": ("optimal_gamma", "stationary_gamma"),
+}
+_ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
+_MODULE = {name: f"gammaplan.model.{home}" for home, names in _HOME.items() for name in names}
+_MODULE |= dict.fromkeys(_ERRORS, "gammaplan.errors")
+
+if TYPE_CHECKING:
+    from gammaplan.errors import DomainError as DomainError
+    from gammaplan.errors import Finding as Finding
+    from gammaplan.errors import GammaplanError as GammaplanError
+    from gammaplan.errors import InputError as InputError
+    from gammaplan.errors import MissingExtra as MissingExtra
+    from gammaplan.model.acceptance import Geometric as Geometric
+    from gammaplan.model.acceptance import PerPosition as PerPosition
+    from gammaplan.model.acceptance import ceiling as ceiling
+    from gammaplan.model.acceptance import censored_alpha as censored_alpha
+    from gammaplan.model.acceptance import expected_tokens as expected_tokens
+    from gammaplan.model.band import flat_band as flat_band
+    from gammaplan.model.convert import alpha_from_mean_length as alpha_from_mean_length
+    from gammaplan.model.convert import alpha_from_pooled_rate as alpha_from_pooled_rate
+    from gammaplan.model.convert import break_even_alpha as break_even_alpha
+    from gammaplan.model.convert import break_even_c as break_even_c
+    from gammaplan.model.convert import break_even_gamma as break_even_gamma
+    from gammaplan.model.convert import pooled_rate as pooled_rate
+    from gammaplan.model.cost import LinearCost as LinearCost
+    from gammaplan.model.cost import TableCost as TableCost
+    from gammaplan.model.curve import Curve as Curve
+    from gammaplan.model.curve import curve as curve
+    from gammaplan.model.curve import speedup as speedup
+    from gammaplan.model.decision import Band as Band
+    from gammaplan.model.decision import Decision as Decision
+    from gammaplan.model.decision import decide as decide
+    from gammaplan.model.estimate import Counts as Counts
+    from gammaplan.model.optimum import optimal_gamma as optimal_gamma
+    from gammaplan.model.optimum import stationary_gamma as stationary_gamma
+
+__all__ = sorted([*_MODULE, "__version__"])
+
+
+def __getattr__(name: str) -> Any:  # Any: each name has its own type, stated above
+    if name not in _MODULE:
+        raise AttributeError(f"module 'gammaplan' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

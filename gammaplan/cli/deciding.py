@@ -1,0 +1,101 @@
+"""One decision a case: shared by the commands that look for the best draft length."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from gammaplan.cli.evidence import Case, Cases
+from gammaplan.data.findings import finding
+from gammaplan.documents.writing import optimum_result
+from gammaplan.errors import Finding
+from gammaplan.model.curve import curve
+from gammaplan.model.decision import Decision, decide
+from gammaplan.model.levers import break_even, levers, reference_gamma
+from gammaplan.shapes import OptimumResult
+
+
+DEFAULT_TOLERANCE = 0.03
+
+
+class Search(NamedTuple):
+    """What a decision may consider, and the length in use today."""
+
+    max_gamma: int | None
+    tolerance: float | None
+    in_use: int | None = None
+
+
+def answer(
+    cases: Cases,
+    search: Search,
+    *,
+    require_speedup: float | None,
+    in_band: int | None,
+    shape: Callable[[Case, OptimumResult], Mapping[str, Any]] = lambda _, optimum: optimum,
+) -> tuple[dict[str, Any], list[str]]:
+    """The result of a command over its cases, and the gates that failed.
+
+    One case answers at the top, several in `groups`, each in the form that
+    `shape` gives it.
+    """
+    cases.note_option("max_gamma", search.max_gamma)
+    cases.note_option("tolerance", search.tolerance, DEFAULT_TOLERANCE)
+    tolerance = DEFAULT_TOLERANCE if search.tolerance is None else search.tolerance
+    parts, failed = [], []
+    for case in cases.cases:
+        decision = decide(
+            case.acceptance, case.cost, max_gamma=search.max_gamma, tolerance=tolerance
+        )
+        optimum = _optimum(case, decision, search)
+        labels = {"labels": dict(case.labels)} if len(cases.cases) > 1 else {}
+        parts.append({**labels, **shape(case, optimum)})
+        cases.findings += _findings(case, decision)
+        failed += _gates(decision, require_speedup, in_band)
+    return (parts[0] if len(parts) == 1 else {"groups": parts}), failed
+
+
+def _optimum(case: Case, decision: Decision, search: Search) -> OptimumResult:
+    law, cost = case.acceptance, case.cost
+    use = search.in_use
+    return optimum_result(
+        decision,
+        levers=levers(law, cost, decision, in_use=use, max_gamma=search.max_gamma),
+        break_even=break_even(law, cost, reference_gamma(decision, use)),
+        in_use=None if use is None else (use, float(curve(law, cost, use).speedup)),
+        acceptance=case.acceptance_shape,
+        cost=case.cost_shape,
+    )
+
+
+def _findings(case: Case, decision: Decision) -> list[Finding]:
+    found = []
+    if decision.unbounded:
+        top = "infinity" if math.isinf(decision.speedup) else f"{decision.speedup:.4g}×"
+        found.append(finding("unbounded", supremum=top))
+    if decision.extrapolated:
+        beyond = case.acceptance_shape["beyond"]
+        found.append(
+            finding(
+                "extrapolated",
+                gamma="without limit" if decision.unbounded else int(decision.gamma),
+                observed_to=case.acceptance.observed_to,
+                beyond="the last" if beyond is None else f"{beyond:.4g}",
+            )
+        )
+    if decision.at_limit:
+        found.append(finding("search_limit", gamma=int(decision.gamma)))
+    return found
+
+
+def _gates(decision: Decision, speedup: float | None, length: int | None) -> list[str]:
+    failed = []
+    if speedup is not None and decision.speedup < speedup:
+        failed.append(f"--require-speedup {speedup:g}: the best is {decision.speedup:.4g}×")
+    if length is not None and not (
+        length in decision.band or (length == 0 and decision.band.plain)
+    ):
+        band = decision.band
+        failed.append(
+            f"--require-gamma-in-band {length}: the band is {band.low:g} to {band.high:g}"
+        )
+    return failed

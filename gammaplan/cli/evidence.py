@@ -1,0 +1,249 @@
+"""From files and flags to the cases to answer: an acceptance, a cost, and where each came from."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import typer
+
+from gammaplan.data.findings import finding
+from gammaplan.documents.reading import Document, Evidence, read_document
+from gammaplan.documents.writing import acceptance_shape, cost_shape
+from gammaplan.errors import Finding, InputError
+from gammaplan.model.acceptance import Acceptance, Geometric
+from gammaplan.model.cost import Cost, LinearCost
+from gammaplan.shapes import AcceptanceShape, CostShape
+
+EXAMPLE_ALPHA, EXAMPLE_C = 0.8, 0.1
+WAYS_TO_ALPHA = (
+    "--alpha, or evidence that knows acceptance (gammaplan convert … --json | gammaplan … -)"
+)
+WAYS_TO_C = "--c, --speed-ratio, or --draft-ms with --target-ms, or evidence that knows a cost"
+
+
+class CostFlags(NamedTuple):
+    """The options that state a cost."""
+
+    c: float | None
+    speed_ratio: float | None
+    draft_ms: float | None
+    target_ms: float | None
+    overhead: float | None
+    verify_slope: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """c, by the one way in which it was given."""
+        if (self.draft_ms is None) != (self.target_ms is None):
+            there, missing = ("--draft-ms", "--target-ms")
+            if self.draft_ms is None:
+                there, missing = missing, there
+            raise typer.BadParameter(f"{there} needs {missing} beside it")
+        ways = {
+            "--c": self.c,
+            "--speed-ratio": None if self.speed_ratio is None else 1 / self.speed_ratio,
+            "--draft-ms with --target-ms": None
+            if self.draft_ms is None or self.target_ms is None
+            else self.draft_ms / self.target_ms,
+        }
+        given = {way: value for way, value in ways.items() if value is not None}
+        if len(given) > 1:
+            raise typer.BadParameter(f"c was given by {' and by '.join(given)}; give it once")
+        return next(iter(given.values()), None)
+
+    @property
+    def any(self) -> bool:
+        """Whether any of them was given."""
+        return any(value is not None for value in self)
+
+
+NO_COST = CostFlags(None, None, None, None, None, None)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to answer; a command that can do without a cost gets a free one, unshaped."""
+
+    labels: Mapping[str, str | int | float | None]
+    acceptance: Acceptance
+    acceptance_shape: AcceptanceShape
+    cost: Cost
+    cost_shape: CostShape | None
+
+
+@dataclass
+class Cases:
+    """The questions of one command line, and the account of their inputs."""
+
+    cases: list[Case]
+    inputs: dict[str, object] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def note(self, name: str, value: object, source: str) -> None:
+        """Record one input as it was used, and where it came from."""
+        self.inputs[name] = value
+        self.sources[name] = source
+
+    def note_option(self, name: str, value: object, default: object = None) -> None:
+        """Record an option whose only sources are its flag and its default."""
+        self.note(name, default if value is None else value, "default" if value is None else "flag")
+
+
+def gather(
+    files: Sequence[str] | None,
+    *,
+    alpha: float | None,
+    cost: CostFlags,
+    pick: Sequence[str] | None = None,
+    cost_needed: bool = True,
+) -> Cases:
+    """The cases that files and flags describe: a flag beats evidence, evidence beats defaults."""
+    documents = _read(files or [])
+    laws = _slot(documents, "acceptance", overridden=alpha is not None)
+    prices = _slot(documents, "cost", overridden=cost.ratio is not None)
+    found = [f for d in documents for f in d.findings]
+    ratio = cost.ratio
+    if alpha is None and not laws and ratio is None and not prices and not cost.any:
+        alpha, ratio = EXAMPLE_ALPHA, EXAMPLE_C if cost_needed else None
+        found.append(finding("worked_example", alpha=alpha, c=EXAMPLE_C))
+        origin = "default"
+    else:
+        origin = "flag"
+    if alpha is None and not laws:
+        raise typer.BadParameter(f"acceptance is missing; give {WAYS_TO_ALPHA}")
+    if ratio is None and not prices and (cost_needed or cost.any):
+        raise typer.BadParameter(f"the cost of a draft is missing; give {WAYS_TO_C}")
+    if alpha is not None:
+        law = Geometric(alpha)
+        laws = [Evidence(origin, {}, acceptance=law, acceptance_shape=acceptance_shape(law))]
+    if ratio is not None:
+        price = LinearCost(ratio, cost.overhead or 0.0, cost.verify_slope or 0.0)
+        shape = cost_shape(price, kind="given", source=None, labels={})
+        prices = [Evidence(origin, {}, cost=price, cost_shape=shape)]
+    else:
+        prices = [_overridden(p, cost) for p in prices]
+    pairs = _pairs(laws, prices, pick)
+    cases = Cases([_case(law, price) for law, price in pairs], findings=found)
+    _account(cases, pairs, cost)
+    if any(isinstance(c.cost, LinearCost) and c.cost.c >= 1 for c in cases.cases):
+        worst = max(c.cost.c for c in cases.cases if isinstance(c.cost, LinearCost))
+        found.append(finding("looks_inverse", c=f"{worst:g}"))
+    return cases
+
+
+FREE = LinearCost(0.0)
+
+
+def _case(law: Evidence, price: Evidence | None) -> Case:
+    assert law.acceptance is not None
+    assert law.acceptance_shape is not None
+    labels = {**law.labels, **(price.labels if price else {})}
+    if price is None or price.cost is None:
+        return Case(labels, law.acceptance, law.acceptance_shape, FREE, None)
+    return Case(labels, law.acceptance, law.acceptance_shape, price.cost, price.cost_shape)
+
+
+def _read(files: Sequence[str]) -> list[Document]:
+    if list(files).count("-") > 1:
+        raise typer.BadParameter("standard input (-) can be read once, and was named twice")
+    return [read_document(path) for path in files]
+
+
+def _slot(documents: Sequence[Document], slot: str, *, overridden: bool) -> list[Evidence]:
+    """The evidence for one slot: from one file; two for it are a contradiction here."""
+    full = [(d, [e for e in d.evidence if getattr(e, slot) is not None]) for d in documents]
+    full = [(d, evidence) for d, evidence in full if evidence]
+    if len(full) > 1 and not overridden:
+        names = " and ".join(d.source for d, _ in full)
+        raise typer.BadParameter(f"one {slot} is needed, and {names} each bring one; give one file")
+    for d in documents:
+        if not any(e.acceptance is not None or e.cost is not None for e in d.evidence):
+            raise InputError(
+                f"{d.source}: gammaplan.{d.command} holds neither acceptance nor cost to plan with"
+            )
+    return [] if overridden or not full else full[0][1]
+
+
+def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
+    changes = {
+        name: value
+        for name in ("overhead", "verify_slope")
+        if (value := getattr(flags, name)) is not None
+    }
+    if not changes:
+        return price
+    if not isinstance(price.cost, LinearCost):
+        raise typer.BadParameter(
+            "--overhead and --verify-slope change a cost of the form 1 + overhead + (c + "
+            f"verify_slope)·γ, and {price.source} has a measured table"
+        )
+    cost = dataclasses.replace(price.cost, **changes)
+    shape = {**price.cost_shape, **changes} if price.cost_shape else None
+    return dataclasses.replace(price, cost=cost, cost_shape=shape)
+
+
+def _pairs(
+    laws: Sequence[Evidence], prices: Sequence[Evidence], pick: Sequence[str] | None
+) -> list[tuple[Evidence, Evidence | None]]:
+    """Every law with every price, those that share a label's key only where its value agrees."""
+    pairs = [(law, price) for law in laws for price in prices or [None] if _agree(law, price)]
+    for wanted in pick or []:
+        key, equals, value = wanted.partition("=")
+        if not key or not equals:
+            raise typer.BadParameter(f"--pick must be KEY=VALUE, got {wanted}")
+        kept = [p for p in pairs if _matches(_labels(p).get(key), value)]
+        if not kept:
+            known = sorted({str(_labels(p)[key]) for p in pairs if key in _labels(p)})
+            keys = sorted({k for p in pairs for k in _labels(p)})
+            there = (
+                f"{key} is {', '.join(known)}"
+                if known
+                else f"the labels are {', '.join(keys) or 'none'}"
+            )
+            raise typer.BadParameter(f"--pick {wanted} matches nothing in the evidence; {there}")
+        pairs = kept
+    return pairs
+
+
+def _labels(pair: tuple[Evidence, Evidence | None]) -> dict[str, str | int | float | None]:
+    law, price = pair
+    return {**law.labels, **(price.labels if price else {})}
+
+
+def _agree(law: Evidence, price: Evidence | None) -> bool:
+    shared = set(law.labels) & set(price.labels) if price else set()
+    return all(price is not None and law.labels[k] == price.labels[k] for k in shared)
+
+
+def _matches(label: object, value: str) -> bool:
+    if str(label) == value:
+        return True
+    try:
+        return isinstance(label, int | float) and float(value) == label
+    except ValueError:
+        return False
+
+
+def _account(
+    cases: Cases, pairs: Sequence[tuple[Evidence, Evidence | None]], flags: CostFlags
+) -> None:
+    laws = {id(law): law for law, _ in pairs}.values()
+    alphas = [law.acceptance.alpha for law in laws if law.acceptance]
+    cases.note("alpha", alphas[0] if len(alphas) == 1 else None, _origin(next(iter(laws))))
+    prices = list({id(p): p for _, p in pairs if p}.values())
+    linear = [p.cost for p in prices if isinstance(p.cost, LinearCost)]
+    for name in ("c", "overhead", "verify_slope"):
+        one = getattr(linear[0], name) if len(prices) == len(linear) == 1 else None
+        origin = _origin(prices[0]) if prices else "default"
+        if name != "c" and origin in ("flag", "default"):
+            origin = "default" if getattr(flags, name) is None else "flag"
+        elif name != "c" and getattr(flags, name) is not None:
+            origin = "flag"
+        cases.note(name, one, origin)
+
+
+def _origin(evidence: Evidence) -> str:
+    plain = evidence.source in ("flag", "default")
+    return evidence.source if plain else f"evidence:{evidence.source}"

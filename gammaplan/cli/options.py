@@ -1,0 +1,191 @@
+"""Every option that more than one command has, once."""
+
+from typing import Annotated
+
+import typer
+
+from gammaplan.cli import values
+
+MODEL, COST, OUTPUT = "Acceptance", "Cost", "Output"
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILE]...",
+        help="Evidence: gammaplan JSON that knows acceptance or cost; - is stdin.",
+        show_default=False,
+    ),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        "--alpha",
+        "-a",
+        metavar="P",
+        parser=values.fraction,
+        help="Probability that a drafted token is accepted: a fraction, or 80% with its sign.",
+        rich_help_panel=MODEL,
+    ),
+]
+GammaInUse = Annotated[
+    int | None,
+    typer.Option(
+        "--gamma",
+        "-g",
+        metavar="N",
+        parser=values.length,
+        help="The draft length in use today.",
+        rich_help_panel=MODEL,
+    ),
+]
+GammaRows = Annotated[
+    values.Lengths | None,
+    typer.Option(
+        "--gamma",
+        "-g",
+        metavar="LIST",
+        parser=values.lengths,
+        help="The draft lengths to show: 4, 1,2,4 or 1..12.",
+        show_default="1..12",
+        rich_help_panel=MODEL,
+    ),
+]
+MaxGamma = Annotated[
+    int | None,
+    typer.Option(
+        "--max-gamma",
+        metavar="N",
+        parser=values.length,
+        help="The longest draft to consider.",
+        show_default="no limit",
+        rich_help_panel=MODEL,
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance",
+        metavar="SHARE",
+        parser=values.tolerance,
+        help="What the band may lose of the best speedup: 0.03 or 3%.",
+        show_default="3%",
+        rich_help_panel=MODEL,
+    ),
+]
+Pick = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pick",
+        metavar="KEY=VALUE",
+        help="Choose one group, row or cost of the evidence, by its label.",
+        rich_help_panel=MODEL,
+    ),
+]
+C = Annotated[
+    float | None,
+    typer.Option(
+        "--c",
+        "-c",
+        metavar="RATIO",
+        parser=values.non_negative,
+        help="One draft pass ÷ one target pass.",
+        rich_help_panel=COST,
+    ),
+]
+SpeedRatio = Annotated[
+    float | None,
+    typer.Option(
+        "--speed-ratio",
+        metavar="RATIO",
+        parser=values.positive,
+        help="One target pass ÷ one draft pass, instead of --c.",
+        rich_help_panel=COST,
+    ),
+]
+DraftMs = Annotated[
+    float | None,
+    typer.Option(
+        "--draft-ms",
+        metavar="MS",
+        parser=values.non_negative,
+        help="One draft pass, with --target-ms instead of --c.",
+        rich_help_panel=COST,
+    ),
+]
+TargetMs = Annotated[
+    float | None,
+    typer.Option(
+        "--target-ms",
+        metavar="MS",
+        parser=values.positive,
+        help="One plain target pass, with --draft-ms.",
+        rich_help_panel=COST,
+    ),
+]
+Overhead = Annotated[
+    float | None,
+    typer.Option(
+        "--overhead",
+        metavar="PASSES",
+        parser=values.non_negative,
+        help="What a round costs more as soon as it drafts, in target passes.",
+        show_default="0",
+        rich_help_panel=COST,
+    ),
+]
+VerifySlope = Annotated[
+    float | None,
+    typer.Option(
+        "--verify-slope",
+        metavar="PASSES",
+        parser=values.non_negative,
+        help="What one more verified token adds to a target pass.",
+        show_default="0",
+        rich_help_panel=COST,
+    ),
+]
+RequireSpeedup = Annotated[
+    float | None,
+    typer.Option(
+        "--require-speedup",
+        metavar="X",
+        parser=values.positive,
+        help="Exit 3 unless the best speedup is at least X.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+RequireGammaInBand = Annotated[
+    int | None,
+    typer.Option(
+        "--require-gamma-in-band",
+        metavar="N",
+        parser=values.length,
+        help="Exit 3 unless draft length N is within the tolerance.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="table|json|csv|markdown",
+        parser=values.choice("table", "json", "csv", "markdown"),
+        help="How to print the answer.",
+        show_default="table",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Short for --format json.", rich_help_panel=OUTPUT)
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No findings on stderr.", rich_help_panel=OUTPUT),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Exit 3 on any finding of level warning or above.", rich_help_panel=OUTPUT
+    ),
+]

@@ -1,0 +1,105 @@
+"""One answer, printed once: as a table, JSON, CSV or Markdown; then findings; then gates."""
+
+import codecs
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import typer
+
+from gammaplan.errors import Finding
+
+GATE_FAILED = 3
+
+
+class Output(NamedTuple):
+    """How the user wants the answer printed."""
+
+    format: str
+    quiet: bool
+    strict: bool
+
+    @classmethod
+    def of(cls, format: str | None, json: bool, quiet: bool, strict: bool) -> "Output":
+        """From the options; --json beside another format is a contradiction."""
+        if json and format not in (None, "json"):
+            raise typer.BadParameter(f"--json and --format {format} contradict; give one")
+        return cls("json" if json else format or "table", quiet, strict)
+
+
+def show(
+    command: str,
+    *,
+    inputs: Mapping[str, object],
+    sources: Mapping[str, str],
+    result: Mapping[str, object],
+    findings: Iterable[Finding],
+    out: Output,
+    render: Callable[[], Callable[..., None]],
+    failed_gates: Iterable[str] = (),
+) -> None:
+    """Print the document of one command and end it: 0, or 3 where a gate failed.
+
+    `render` imports and returns the function that draws the result in a
+    terminal, so that the other formats do not load it.
+    """
+    from gammaplan.documents.writing import document, to_json
+
+    findings = list(findings)
+    whole = document(command, inputs=inputs, sources=sources, result=result, findings=findings)
+    if out.format == "json":
+        sys.stdout.write(to_json(whole) + "\n")
+    elif out.format == "table":
+        render()(result, inputs)
+    else:
+        from gammaplan.report.rows import csv_text, markdown_text
+
+        sys.stdout.write((csv_text if out.format == "csv" else markdown_text)(result))
+    sys.stdout.flush()
+    if not out.quiet:
+        for found in findings:
+            whose = f" [{found.origin}]" if found.origin else ""
+            sys.stderr.write(f"{found.level}: {printable(found.message + whose)}\n")
+    failed = list(failed_gates)
+    if out.strict:
+        codes = [f.code for f in findings if f.level != "note"]
+        failed += [f"--strict: {', '.join(codes)}"] if codes else []
+    for gate in failed:
+        sys.stderr.write(f"Failed: {printable(gate)}\n")
+    if failed:
+        raise typer.Exit(GATE_FAILED)
+
+
+def printable(text: str) -> str:
+    """`text` with control, format and line-breaking characters shown, not obeyed."""
+    return "".join(
+        c if c == " " or unicodedata.category(c)[0] not in "CZ" else _escaped(c) for c in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii") if character != "\u00a0" else " "
+
+
+ASCII = {
+    "γ": "g", "α": "a", "×": "x", "÷": "/", "·": ".", "…": ".", "≥": ">", "≤": "<", "−": "-",
+    "–": "-", "—": "-", "→": ">", "±": "+", "Σ": "S", "█": "#", "│": "|", "─": "-", "▏": " ",
+    "▎": " ", "▍": " ", "▌": "#", "▋": "#", "▊": "#", "▉": "#", "∞": "8", "’": "'", "├": "|",
+    "└": "`",
+}  # fmt: skip
+
+
+def degrade_to_ascii() -> None:
+    """Where the terminal's encoding lacks a character of ours, print a plain one as wide."""
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        text = error.object[error.start : error.end]
+        return "".join(ASCII.get(c, "?") for c in text), error.end
+
+    codecs.register_error("gammaplan", replace)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="gammaplan")

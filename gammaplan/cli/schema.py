@@ -1,0 +1,84 @@
+"""gammaplan schema: the JSON Schema of a command's document."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+RESULTS = {
+    "tokens": "TokensResult",
+    "table": "TableResult",
+    "optimum": "OptimumResult",
+    "ceiling": "CeilingResult",
+    "sweep": "SweepResult",
+    "convert": "ConvertResult",
+}
+GROUPED = ("tokens", "table", "optimum", "ceiling")
+
+
+def _known(text: str) -> str:
+    from gammaplan.cli.values import refuse
+
+    if text not in RESULTS:
+        raise refuse(f"one of {', '.join(RESULTS)}", text)
+    return text
+
+
+def schema(
+    command: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COMMAND]",
+            parser=_known,
+            help="The command whose document is described; without it they are listed.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """The JSON Schema of a command's document.
+
+    Generated from the types that the documents are checked against.
+
+        gammaplan schema optimum
+
+        gammaplan schema
+    """
+    from gammaplan.documents.writing import to_json
+
+    if command is None:
+        sys.stdout.write("".join(f"gammaplan.{name}/1\n" for name in RESULTS))
+        return
+    sys.stdout.write(to_json(document_schema(command)) + "\n")
+
+
+def document_schema(command: str) -> dict[str, object]:
+    """The schema of the whole document; several answers stand in `result.groups[]`."""
+    import msgspec
+
+    from gammaplan import shapes
+
+    result = getattr(shapes, RESULTS[command])
+    (one, findings, value), components = msgspec.json.schema_components(
+        [result, list[shapes.FindingShape], dict[str, shapes.Value]],
+        ref_template="#/$defs/{name}",
+    )
+    grouped = {
+        "type": "object",
+        "properties": {"groups": {"type": "array", "items": one}},
+        "required": ["groups"],
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"gammaplan.{command}/1",
+        "type": "object",
+        "properties": {
+            "schema": {"const": f"gammaplan.{command}/1"},
+            "generator": {"type": "string"},
+            "inputs": value,
+            "sources": {"type": "object", "additionalProperties": {"type": "string"}},
+            "result": {"anyOf": [one, grouped]} if command in GROUPED else one,
+            "warnings": findings,
+        },
+        "required": ["schema", "generator", "inputs", "sources", "result", "warnings"],
+        "$defs": components,
+    }

@@ -1,0 +1,1 @@
+"""Tables with their sources: what is known rather than computed."""

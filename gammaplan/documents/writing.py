@@ -1,0 +1,206 @@
+"""Results of the model as documents: plain dictionaries, no NaN, no infinity."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+
+from gammaplan import __version__
+from gammaplan.errors import Finding
+from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
+from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.decision import Band, Decision
+from gammaplan.model.estimate import Counts
+from gammaplan.model.levers import BreakEven, Lever
+from gammaplan.shapes import (
+    AcceptanceShape,
+    BandShape,
+    BreakEvenShape,
+    CostShape,
+    CountsShape,
+    FindingShape,
+    HelpShape,
+    OptimumResult,
+)
+
+IMPLIED_POSITIONS = 8  # survival shown for a law that was given, not measured
+
+
+def finite(value: float | None) -> float | None:
+    """`value`, or None where it is NaN or infinite: JSON has neither."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def whole(value: float | None) -> int | None:
+    """`value` as an int, or None where it is NaN or infinite."""
+    return None if value is None or not math.isfinite(value) else int(value)
+
+
+def document(
+    command: str,
+    *,
+    inputs: Mapping[str, object],
+    sources: Mapping[str, str],
+    result: Mapping[str, object],
+    findings: Iterable[Finding],
+) -> dict[str, object]:
+    """The envelope that every command prints (docs/json.md)."""
+    return {
+        "schema": f"gammaplan.{command}/1",
+        "generator": f"gammaplan {__version__}",
+        "inputs": dict(inputs),
+        "sources": dict(sources),
+        "result": dict(result),
+        "warnings": [_finding(f) for f in findings],
+    }
+
+
+def to_json(value: object) -> str:
+    """One JSON document in ASCII; raises ValueError rather than write NaN or infinity."""
+    return json.dumps(value, allow_nan=False, indent=2)
+
+
+def acceptance_shape(law: Acceptance, *, counts: Counts | None = None) -> AcceptanceShape:
+    """How drafts are accepted, as evidence for later commands."""
+    model, parameters, beyond = _parameters(law)
+    shown = law.observed_to or IMPLIED_POSITIONS
+    return {
+        "model": model,
+        "parameters": parameters,
+        "alpha": law.alpha,
+        "survival": law.survival(range(1, shown + 1)).tolist(),
+        "observed_to": law.observed_to,
+        "beyond": beyond,
+        "counts": None if counts is None else counts_shape(counts),
+        "interval": None,
+        "bounds": None,
+    }
+
+
+def _parameters(law: Acceptance) -> tuple[str, dict[str, object], float | None]:
+    if isinstance(law, Geometric):
+        return "geometric", {"alpha": law.alpha}, law.alpha
+    if isinstance(law, PerPosition):
+        return "per_position", {"hazards": list(law.hazards)}, law.beyond
+    raise TypeError(f"no document form for {type(law).__name__}")
+
+
+def counts_shape(counts: Counts) -> CountsShape:
+    """Counts as JSON; null where the source does not say."""
+    return {
+        "rounds": counts.rounds,
+        "drafted": counts.drafted,
+        "accepted": counts.accepted,
+        "accepted_at_least": _listed(counts.accepted_at_least),
+        "drafted_at_least": _listed(counts.drafted_at_least),
+        "full_accepts": counts.full_accepts,
+        "rejections": counts.rejections,
+    }
+
+
+def _listed(values: tuple[int, ...] | None) -> list[int] | None:
+    return None if values is None else list(values)
+
+
+def cost_shape(
+    cost: Cost, *, kind: str, source: str | None, labels: Mapping[str, object]
+) -> CostShape:
+    """What a round costs, as evidence for later commands."""
+    linear = cost if isinstance(cost, LinearCost) else None
+    table = cost if isinstance(cost, TableCost) else None
+    return {
+        "batch": labels.get("batch"),
+        "context": labels.get("context"),
+        "kind": kind,
+        "c": linear and linear.c,
+        "overhead": linear and linear.overhead,
+        "verify_slope": linear and linear.verify_slope,
+        "table": [
+            {"gamma": g, "round_cost": t}
+            for g, t in zip(table.gammas, table.round_costs, strict=True)
+        ]
+        if table
+        else [],
+        "source": source,
+        "worst_residual": None,
+    }
+
+
+def band_shape(band: Band) -> BandShape:
+    """The band; `high` null where it never ends, both ends null where there is none."""
+    return {
+        "tolerance": band.tolerance,
+        "low": whole(band.low),
+        "high": whole(band.high),
+        "plain": band.plain,
+        "gaps": [{"low": first, "high": last} for first, last in band.gaps],
+    }
+
+
+def break_even_shape(point: BreakEven) -> BreakEvenShape:
+    """The break-even points of one draft length."""
+    return {
+        "at_gamma": int(point.gamma),
+        "alpha": finite(point.alpha),
+        "c": finite(point.c),
+        "gamma": finite(point.last_gamma),
+    }
+
+
+_CHANGES = {"gamma": "gamma", "alpha": "alpha + 0.05", "c": "c / 2"}
+
+
+def help_shape(lever: Lever) -> HelpShape:
+    """One lever and what it gains."""
+    return {
+        "change": _CHANGES[lever.change],
+        "gamma": whole(lever.gamma),
+        "speedup": finite(lever.speedup),
+        "gain": finite(lever.gain),
+        "best_gamma": whole(lever.best_gamma),
+        "best_speedup": finite(lever.best_speedup),
+    }
+
+
+def optimum_result(
+    decision: Decision,
+    *,
+    levers: Iterable[Lever],
+    break_even: BreakEven,
+    in_use: tuple[int, float] | None,
+    acceptance: AcceptanceShape,
+    cost: CostShape,
+) -> OptimumResult:
+    """A decision with what surrounds it."""
+    share = decision.speedup / decision.ceiling if math.isfinite(decision.ceiling) else None
+    if math.isinf(decision.speedup):
+        share = None
+    return {
+        "gamma": whole(decision.gamma),
+        "speedup": finite(decision.speedup),
+        "expected_tokens": finite(decision.expected_tokens),
+        "gamma_continuous": finite(decision.gamma_continuous),
+        "speedup_continuous": finite(decision.speedup_continuous),
+        "band": band_shape(decision.band),
+        "ceiling": finite(decision.ceiling),
+        "share_of_ceiling": share,
+        "unbounded": decision.unbounded,
+        "break_even": break_even_shape(break_even),
+        "c_range": decision.c_range
+        and {"low": decision.c_range[0], "high": finite(decision.c_range[1])},
+        "helps": [help_shape(lever) for lever in levers],
+        "in_use": in_use
+        and {
+            "gamma": in_use[0],
+            "speedup": in_use[1],
+            "loss": finite(1 - in_use[1] / decision.speedup),
+        },
+        "acceptance": acceptance,
+        "costs": [cost],
+    }
+
+
+def _finding(finding: Finding) -> FindingShape:
+    shape = {"code": finding.code, "level": finding.level, "message": finding.message}
+    if finding.origin is not None:
+        shape["from"] = finding.origin
+    return shape

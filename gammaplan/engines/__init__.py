@@ -1,0 +1,1 @@
+"""What each engine prints, accepts and calls things: one file or small folder an engine."""

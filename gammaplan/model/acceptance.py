@@ -1,0 +1,278 @@
+"""How drafts are accepted: survival by position, and the tokens that a round emits."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gammaplan.errors import DomainError
+from gammaplan.model.arrays import Floats, Number, as_given, fraction, non_negative
+
+
+def geometric_sum(alpha: Floats, terms: Floats) -> Floats:
+    """1 + alpha + ... + alpha**(terms - 1), continued to real `terms` >= 0.
+
+    Written as ``-expm1(terms * log(alpha)) / (1 - alpha)``, which keeps full
+    precision as alpha nears 1; exactly 1 for one term.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = -np.expm1(terms * np.log(alpha)) / (1 - alpha)
+    total = np.where(alpha == 1, terms, total)
+    return np.where(terms == 1, 1.0, np.where(terms == 0, 0.0, total))
+
+
+def expected_tokens(alpha: ArrayLike, gamma: ArrayLike) -> Number:
+    """Expected tokens emitted by one round, if acceptances are i.i.d.
+
+    Parameters
+    ----------
+    alpha : array_like of float
+        Probability that a drafted token is accepted. [0 to 1]
+    gamma : array_like of float, >= 0
+        Draft length, real or infinite; broadcast against `alpha`. [tokens]
+
+    Returns
+    -------
+    float or ndarray of float64, shape ``broadcast(alpha, gamma)``
+        From 1 to ``gamma + 1``; the bonus token is counted. [tokens/round]
+
+    Raises
+    ------
+    DomainError
+        If `alpha` leaves [0, 1] or is NaN, or `gamma` is negative.
+
+    Notes
+    -----
+    The sum of ``alpha**k`` for k = 0..gamma, [1]_ eq. (1).
+
+    References
+    ----------
+    .. [1] Y. Leviathan, M. Kalman and Y. Matias, "Fast inference from
+       transformers via speculative decoding," ICML, 2023. arXiv:2211.17192.
+
+    Examples
+    --------
+    >>> expected_tokens(0.8, [0, 4])
+    array([1.    , 3.3616])
+    """
+    terms = non_negative("gamma", gamma, finite=False) + 1
+    return as_given(geometric_sum(fraction("alpha", alpha), terms))
+
+
+def ceiling(alpha: ArrayLike) -> Number:
+    """Tokens per round of an endless draft: the speedup that no draft length reaches.
+
+    Parameters
+    ----------
+    alpha : array_like of float
+        Probability that a drafted token is accepted. [0 to 1]
+
+    Returns
+    -------
+    float or ndarray of float64, shape of `alpha`
+        ``1 / (1 - alpha)``; infinite at alpha = 1. [tokens/round]
+
+    Raises
+    ------
+    DomainError
+        If `alpha` leaves [0, 1] or is NaN.
+
+    Notes
+    -----
+    The limit of `expected_tokens` for gamma to infinity. It bounds a single
+    chain of i.i.d. acceptances; trees and mixtures may exceed it.
+
+    Examples
+    --------
+    >>> round(ceiling(0.8), 12)
+    5.0
+    """
+    with np.errstate(divide="ignore"):
+        return as_given(np.asarray(1 / (1 - fraction("alpha", alpha))))
+
+
+class Acceptance(Protocol):
+    """A law of acceptance: all that a decision needs to know of target and draft."""
+
+    @property
+    def alpha(self) -> float | None:
+        """The one acceptance probability that sums the law up, where there is one."""
+
+    @property
+    def observed_to(self) -> int | None:
+        """The last position that was measured; None for a law that was simply given."""
+
+    @property
+    def ceiling(self) -> float:
+        """Tokens per round of an endless draft."""
+
+    def survival(self, gamma: ArrayLike) -> Floats:
+        """P(the first `gamma` drafted tokens are all accepted)."""
+
+    def expected_tokens(self, gamma: ArrayLike) -> Floats:
+        """Tokens per round, the bonus token counted."""
+
+    def raised(self, step: float) -> "Acceptance":
+        """The same law with every conditional acceptance higher by `step`, at most 1."""
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Independent acceptances with one probability alpha.
+
+    Examples
+    --------
+    >>> Geometric(0.8).expected_tokens([0, 4])
+    array([1.    , 3.3616])
+    """
+
+    alpha: float
+    observed_to: int | None = None
+
+    def __post_init__(self) -> None:
+        fraction("alpha", self.alpha)
+
+    @property
+    def ceiling(self) -> float:
+        """1 / (1 - alpha)."""
+        return float(ceiling(self.alpha))
+
+    def survival(self, gamma: ArrayLike) -> Floats:
+        """alpha ** gamma."""
+        return np.asarray(self.alpha ** non_negative("gamma", gamma, finite=False))
+
+    def expected_tokens(self, gamma: ArrayLike) -> Floats:
+        """Sum of alpha ** k for k = 0..gamma."""
+        return np.asarray(expected_tokens(self.alpha, gamma))
+
+    def raised(self, step: float) -> "Geometric":
+        """The same with alpha + step, at most 1."""
+        return Geometric(min(1.0, self.alpha + step), self.observed_to)
+
+
+@dataclass(frozen=True)
+class PerPosition:
+    """Acceptance measured position by position.
+
+    Parameters
+    ----------
+    hazards : sequence of float
+        ``b_i``: P(position i is accepted, given that 1..i-1 were). [0 to 1]
+        NaN where no draft ever reached the position: it counts as 0.
+    beyond : float, optional
+        The hazard of every later position; without it the smaller of the last
+        measured hazard and the censored estimate `alpha`. [0 to 1]
+
+    Notes
+    -----
+    Survival is ``s_i = b_1 ... b_i``, tokens per round are ``1 + s_1 + ... +
+    s_gamma`` for any acceptance process. Past the last measured position
+    survival falls geometrically by `beyond`.
+
+    Examples
+    --------
+    >>> law = PerPosition.from_survival([0.9, 0.72, 0.36])
+    >>> law.hazards, round(law.beyond, 3)
+    ((0.9, 0.8, 0.5), 0.5)
+    >>> law.expected_tokens([1, 3, 4])
+    array([1.9 , 2.98, 3.16])
+    """
+
+    hazards: tuple[float, ...]
+    beyond: float = math.nan
+
+    def __post_init__(self) -> None:
+        hazards = tuple(0.0 if math.isnan(h) else float(h) for h in self.hazards)
+        if not hazards:
+            raise DomainError("hazards must name at least one position, got none")
+        fraction("hazards", hazards)
+        object.__setattr__(self, "hazards", hazards)
+        beyond = min(hazards[-1], self.alpha) if math.isnan(self.beyond) else self.beyond
+        object.__setattr__(self, "beyond", float(fraction("beyond", beyond)))
+
+    @classmethod
+    def from_survival(cls, survival: ArrayLike) -> "PerPosition":
+        """The law with these ``s_i``, non-increasing, each in [0, 1]."""
+        s = fraction("survival", np.atleast_1d(np.asarray(survival)))
+        before = np.concatenate([[1.0], s[:-1]])
+        if (rises := np.flatnonzero(s > before)).size:
+            i = int(rises[0])
+            raise DomainError(
+                f"survival must not rise with position, got {s[i]:g} after {before[i]:g} "
+                f"at position {i + 1}"
+            )
+        with np.errstate(invalid="ignore"):
+            return cls(tuple((s / before).tolist()))
+
+    @cached_property
+    def _survival(self) -> Floats:
+        return np.cumprod(self.hazards)
+
+    @property
+    def alpha(self) -> float:
+        """The censored estimate over the measured positions: accepted / (accepted + rejected)."""
+        return censored_alpha(self._survival)
+
+    @property
+    def observed_to(self) -> int:
+        """The number of measured positions."""
+        return len(self.hazards)
+
+    @property
+    def ceiling(self) -> float:
+        """1 + the sum of survival, the part past the last position by its geometric law."""
+        return float(self.expected_tokens(np.inf))
+
+    def survival(self, gamma: ArrayLike) -> Floats:
+        """Product of the hazards of positions 1..gamma, for whole `gamma`."""
+        n = non_negative("gamma", gamma, finite=False)
+        inside = np.minimum(n, self.observed_to).astype(int)
+        return np.concatenate([[1.0], self._survival])[inside] * self.beyond ** (n - inside)
+
+    def expected_tokens(self, gamma: ArrayLike) -> Floats:
+        """1 + the sum of survival over positions 1..gamma, for whole `gamma`."""
+        n = non_negative("gamma", gamma, finite=False)
+        inside = np.minimum(n, self.observed_to).astype(int)
+        measured = 1 + np.concatenate([[0.0], np.cumsum(self._survival)])[inside]
+        last, tail = self._survival[-1], self.beyond
+        if last * tail == 0:
+            return measured
+        return measured + last * tail * geometric_sum(np.asarray(tail), n - inside)
+
+    def raised(self, step: float) -> "PerPosition":
+        """Every hazard, measured and beyond, higher by `step`, at most 1."""
+        return PerPosition(
+            tuple(min(1.0, h + step) for h in self.hazards), min(1.0, self.beyond + step)
+        )
+
+
+def censored_alpha(survival: ArrayLike) -> float:
+    """The one alpha that fits survival best: ``A / (A + R)`` per round.
+
+    Parameters
+    ----------
+    survival : array_like of float, shape ``(gamma,)``
+        P(the first i drafted tokens are accepted), i = 1..gamma. [0 to 1]
+
+    Returns
+    -------
+    float
+        ``sum(s) / (sum(s) + 1 - s[-1])``: a round accepted whole is censored,
+        not refused. [0 to 1]
+
+    Notes
+    -----
+    The maximum-likelihood estimate of i.i.d. acceptance: a binomial with
+    ``A`` successes in ``A + R`` trials.
+
+    Examples
+    --------
+    >>> round(censored_alpha([0.917, 0.837, 0.648, 0.538, 0.451, 0.348]), 4)
+    0.8515
+    """
+    s = fraction("survival", survival)
+    accepted, refused = float(s.sum()), 1 - float(s[-1])
+    return accepted / (accepted + refused)

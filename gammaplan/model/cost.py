@@ -1,0 +1,114 @@
+"""What a round costs, in plain target passes. Plain decoding costs exactly 1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gammaplan.errors import DomainError
+from gammaplan.model.arrays import Floats, non_negative, numbers
+
+
+class Cost(Protocol):
+    """A law of cost: all that a decision needs to know of the timings."""
+
+    def round_cost(self, gamma: ArrayLike) -> Floats:
+        """Plain target passes per round; 1 at gamma = 0, NaN where nothing is known."""
+
+
+@dataclass(frozen=True)
+class LinearCost:
+    """1 + overhead + (c + verify_slope) * gamma for gamma >= 1, and 1 for gamma = 0.
+
+    Parameters
+    ----------
+    c : float, >= 0
+        One draft pass. [target passes]
+    overhead : float, >= 0
+        What a round costs more as soon as anything is drafted. [target passes]
+    verify_slope : float, >= 0
+        What one more verified token adds to the target pass. [target passes]
+
+    Examples
+    --------
+    >>> LinearCost(0.1, overhead=0.2).round_cost([0, 1, 4])
+    array([1. , 1.3, 1.6])
+    """
+
+    c: float
+    overhead: float = 0.0
+    verify_slope: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("c", "overhead", "verify_slope"):
+            non_negative(name, getattr(self, name))
+
+    @property
+    def slope(self) -> float:
+        """What one more drafted token costs. [target passes]"""
+        return self.c + self.verify_slope
+
+    def round_cost(self, gamma: ArrayLike) -> Floats:
+        """Plain target passes per round of `gamma` drafted tokens."""
+        return linear_cost(non_negative("gamma", gamma, finite=False), self.slope, self.overhead)
+
+
+@dataclass(frozen=True)
+class TableCost:
+    """Round costs measured at some draft lengths.
+
+    Parameters
+    ----------
+    gammas : sequence of int, increasing, >= 1
+        Draft lengths that were measured. [tokens]
+    round_costs : sequence of float, > 0
+        What a round of that length costs. [target passes]
+
+    Notes
+    -----
+    Linear between neighbours, and unknown (NaN) outside the measured lengths:
+    costs have cliffs, and a line drawn past the last point would hide them.
+
+    Examples
+    --------
+    >>> TableCost((1, 3), (1.2, 1.6)).round_cost([0, 1, 2, 3, 4])
+    array([1. , 1.2, 1.4, 1.6, nan])
+    """
+
+    gammas: Sequence[int]
+    round_costs: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if not self.gammas or len(self.gammas) != len(self.round_costs):
+            raise DomainError(
+                "a cost table needs one round cost for each of one or more draft lengths, "
+                f"got {len(self.gammas)} lengths and {len(self.round_costs)} costs"
+            )
+        lengths = numbers("gammas", self.gammas)
+        if lengths[0] < 1 or (np.diff(lengths) <= 0).any():
+            raise DomainError(f"gammas must increase from at least 1, got {list(self.gammas)}")
+        costs = non_negative("round_costs", self.round_costs)
+        if not costs.min() > 0:
+            raise DomainError(f"round_costs must be positive, got {costs.min():g}")
+        object.__setattr__(self, "gammas", tuple(int(g) for g in self.gammas))
+        object.__setattr__(self, "round_costs", tuple(costs.tolist()))
+
+    @property
+    def max_gamma(self) -> int:
+        """The last draft length that was measured."""
+        return self.gammas[-1]
+
+    def round_cost(self, gamma: ArrayLike) -> Floats:
+        """Plain target passes per round of `gamma` drafted tokens."""
+        n = non_negative("gamma", gamma, finite=False)
+        between = np.interp(n, self.gammas, self.round_costs, left=np.nan, right=np.nan)
+        return np.where(n == 0, 1.0, between)
+
+
+def linear_cost(gamma: Floats, slope: Floats | float, overhead: Floats | float) -> Floats:
+    """``1 + overhead + slope * gamma``, and 1 at gamma = 0; a slope of 0 costs 0 for ever."""
+    with np.errstate(invalid="ignore"):
+        drafting = np.where(np.equal(slope, 0), 0.0, slope * gamma)
+    return np.where(gamma == 0, 1.0, 1 + overhead + drafting)

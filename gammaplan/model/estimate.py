@@ -1,0 +1,210 @@
+"""Counts of rounds, drafted and accepted tokens, and what they say about alpha."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from gammaplan.errors import DomainError
+from gammaplan.model.acceptance import PerPosition
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted over some rounds; None where the source does not say.
+
+    Counts add: shards, windows, ranks and machines merge in any order, and a
+    figure that one side lacks is lacking in the sum.
+
+    Attributes
+    ----------
+    rounds : int or None
+        Rounds that drafted at least one token.
+    drafted, accepted : int or None
+        Draft tokens verified, and accepted as a prefix (the bonus token is
+        neither). [tokens]
+    accepted_at_least, drafted_at_least : tuple of int or None
+        Rounds that accepted, or drafted, at least i tokens; i = 1..gamma.
+    full_accepts : int or None
+        Rounds whose whole draft was accepted.
+    rejections : int or None
+        Rounds that refused a drafted token.
+    gamma : int or None
+        The longest draft. [tokens]
+
+    Examples
+    --------
+    >>> counts = Counts.from_histogram([39, 1, 0, 3])
+    >>> counts.rounds, counts.accepted, counts.rejections, counts.alpha
+    (43, 10, 40, 0.2)
+    """
+
+    rounds: int | None = None
+    drafted: int | None = None
+    accepted: int | None = None
+    accepted_at_least: tuple[int, ...] | None = None
+    drafted_at_least: tuple[int, ...] | None = None
+    full_accepts: int | None = None
+    rejections: int | None = None
+    gamma: int | None = None
+
+    @classmethod
+    def from_histogram(cls, histogram: Sequence[int]) -> "Counts":
+        """Counts of rounds with exactly 0, 1, ..., gamma accepted, every draft full."""
+        if len(histogram) < 2 or min(histogram) < 0 or not any(histogram):
+            raise DomainError(
+                "a histogram needs the rounds with exactly 0, 1, ... accepted, "
+                f"some of them more than 0 and none negative, got {list(histogram)}"
+            )
+        gamma, rounds = len(histogram) - 1, sum(histogram)
+        at_least = tuple(sum(histogram[i:]) for i in range(1, gamma + 1))
+        return cls(
+            rounds=rounds,
+            drafted=rounds * gamma,
+            accepted=sum(at_least),
+            accepted_at_least=at_least,
+            drafted_at_least=(rounds,) * gamma,
+            full_accepts=histogram[-1],
+            rejections=rounds - histogram[-1],
+            gamma=gamma,
+        )
+
+    def __add__(self, other: "Counts") -> "Counts":
+        if not isinstance(other, Counts):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(Counts)[:-1])
+        return Counts(*(_sum(a, b) for a, b in pairs), gamma=_longest(self.gamma, other.gamma))
+
+    @property
+    def alpha(self) -> float | None:
+        """The maximum-likelihood estimate ``A / (A + R)``; None where R is not known."""
+        if self.accepted is None or self.rejections is None:
+            return None
+        trials = self.accepted + self.rejections
+        return self.accepted / trials if trials else None
+
+    @property
+    def pooled_rate(self) -> float | None:
+        """Accepted over drafted tokens: not alpha. [0 to 1]"""
+        return _ratio(self.accepted, self.drafted)
+
+    @property
+    def mean_length(self) -> float | None:
+        """Tokens per round, the bonus token counted. [1 to gamma + 1]"""
+        accepted = _ratio(self.accepted, self.rounds)
+        return None if accepted is None else 1 + accepted
+
+    @property
+    def survival(self) -> tuple[float, ...] | None:
+        """Share of rounds that accepted at least i tokens, i = 1..gamma. [0 to 1]"""
+        if not self.accepted_at_least or not self.rounds:
+            return None
+        return tuple(c / self.rounds for c in self.accepted_at_least)
+
+    @property
+    def hazards(self) -> tuple[float | None, ...] | None:
+        """P(position i accepted, given 1..i-1 were); None where it was never reached."""
+        if not self.accepted_at_least or not self.rounds:
+            return None
+        reached = (self.rounds, *self.accepted_at_least)
+        return tuple(_ratio(c, n) for c, n in zip(self.accepted_at_least, reached, strict=False))
+
+    @property
+    def per_position(self) -> PerPosition | None:
+        """The measured law of acceptance, where every draft was full."""
+        return None if self.survival is None else PerPosition.from_survival(self.survival)
+
+
+def _ratio(part: int | None, whole: int | None) -> float | None:
+    return part / whole if part is not None and whole else None
+
+
+def _sum(
+    a: int | tuple[int, ...] | None, b: int | tuple[int, ...] | None
+) -> int | tuple[int, ...] | None:
+    if a is None or b is None:
+        return None
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    assert isinstance(a, tuple)
+    assert isinstance(b, tuple)
+    length = max(len(a), len(b))
+    padded = (t + (0,) * (length - len(t)) for t in (a, b))
+    return tuple(x + y for x, y in zip(*padded, strict=True))
+
+
+def _longest(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else max(a, b)
+
+
+def alpha_bounds(
+    accepted: float,
+    *,
+    drafted: float | None = None,
+    rounds: float | None = None,
+    gamma: float | None = None,
+    full_accepts: float | None = None,
+) -> tuple[float, float]:
+    """The alphas that counts without refusals allow: A / (A + R) over the possible R.
+
+    Parameters
+    ----------
+    accepted, drafted : float
+        Draft tokens accepted as a prefix, and drafted. [tokens]
+    rounds : float, optional
+        Rounds; empty drafts among them do no harm.
+    gamma : float, optional
+        The longest draft. [tokens]
+    full_accepts : float, optional
+        Rounds that accepted all of a longest draft.
+
+    Returns
+    -------
+    low, high : float
+        Every order of the same counts has its estimate between them. [0 to 1]
+
+    Notes
+    -----
+    A refusal wastes 1 to gamma drafted tokens and nothing else wastes any, so
+    ``(D - A) / gamma <= R <= D - A``; a round that neither refused nor
+    accepted gamma tokens lacks at least one of gamma, and ``N gamma - D`` are
+    lacking in all. Counts give whole refusals, so their bounds are rounded;
+    figures per round (``rounds`` = 1) are not.
+
+    Examples
+    --------
+    >>> [round(a, 4) for a in alpha_bounds(167, drafted=259, rounds=87, gamma=3, full_accepts=42)]
+    [0.7877, 0.7952]
+    """
+    least, most = rejection_bounds(
+        accepted, drafted=drafted, rounds=rounds, gamma=gamma, full_accepts=full_accepts
+    )
+    if accepted == 0:
+        return (0.0, 0.0) if most > 0 else (0.0, 1.0)
+    return accepted / (accepted + most), accepted / (accepted + least)
+
+
+def rejection_bounds(
+    accepted: float,
+    *,
+    drafted: float | None = None,
+    rounds: float | None = None,
+    gamma: float | None = None,
+    full_accepts: float | None = None,
+) -> tuple[float, float]:
+    """The fewest and the most refusals that the counts allow; see `alpha_bounds`."""
+    whole = all(isinstance(x, int) for x in (accepted, drafted, rounds) if x is not None)
+    least, most = [0.0], [math.inf]
+    if drafted is not None:
+        wasted = drafted - accepted
+        most.append(wasted)
+        if whole and wasted > 0:
+            least.append(1)
+        if gamma:
+            least.append(math.ceil(wasted / gamma) if whole else wasted / gamma)
+    if rounds is not None:
+        most.append(rounds)
+        if full_accepts is not None:
+            most.append(rounds - full_accepts)
+            if drafted is not None and gamma:
+                least.append(rounds - full_accepts - (rounds * gamma - drafted))
+    return max(least), min(most)

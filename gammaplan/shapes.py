@@ -1,0 +1,215 @@
+"""The shape of every gammaplan document, as types: the JSON contract and its schemas.
+
+Nothing here runs when a command does: these are the types that the documents
+are checked against when this package is type-checked, and that `gammaplan
+schema` turns into JSON Schema.
+"""
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+Labels: TypeAlias = dict[str, str | int | float | None]
+Value: TypeAlias = None | bool | int | float | str | list[int | float | str] | dict[str, str]
+
+
+FindingShape = TypedDict(
+    "FindingShape",
+    {
+        "code": str,
+        "level": Literal["note", "warning", "refusal"],
+        "message": str,
+        "from": NotRequired[str],
+    },
+)
+
+
+class IntervalShape(TypedDict):
+    level: float
+    low: float
+    high: float
+    method: str
+
+
+class BoundsShape(TypedDict):
+    low: float
+    high: float
+
+
+class CountsShape(TypedDict):
+    rounds: int | None
+    drafted: int | None
+    accepted: int | None
+    accepted_at_least: list[int] | None
+    drafted_at_least: list[int] | None
+    full_accepts: int | None
+    rejections: int | None
+
+
+class AcceptanceShape(TypedDict):
+    model: Literal["geometric", "per_position", "beta_geometric"]
+    parameters: dict[str, float | list[float | None]]
+    alpha: float | None
+    survival: list[float]
+    observed_to: int | None
+    beyond: float | None
+    counts: CountsShape | None
+    interval: IntervalShape | None
+    bounds: BoundsShape | None
+
+
+class CostRow(TypedDict):
+    gamma: int
+    round_cost: float
+
+
+class CostShape(TypedDict):
+    batch: int | None
+    context: int | None
+    kind: Literal["given", "measured", "fitted", "estimated", "prior"]
+    c: float | None
+    overhead: float | None
+    verify_slope: float | None
+    table: list[CostRow]
+    source: str | None
+    worst_residual: float | None
+
+
+class GapShape(TypedDict):
+    low: int
+    high: int
+
+
+class BandShape(TypedDict):
+    tolerance: float
+    low: int | None
+    high: int | None
+    plain: bool
+    gaps: list[GapShape]
+
+
+class BreakEvenShape(TypedDict):
+    at_gamma: int
+    alpha: float | None
+    c: float | None
+    gamma: float | None
+
+
+class CRangeShape(TypedDict):
+    low: float
+    high: float | None
+
+
+class HelpShape(TypedDict):
+    change: Literal["gamma", "alpha + 0.05", "c / 2"]
+    gamma: int | None
+    speedup: float | None
+    gain: float | None
+    best_gamma: int | None
+    best_speedup: float | None
+
+
+class InUseShape(TypedDict):
+    gamma: int
+    speedup: float
+    loss: float | None
+
+
+class TokensRow(TypedDict):
+    gamma: int
+    expected_tokens: float
+    accepted_per_round: float
+    pooled_rate: float | None
+
+
+class TokensResult(TypedDict):
+    labels: NotRequired[Labels]
+    ceiling: float | None
+    rows: list[TokensRow]
+    acceptance: AcceptanceShape
+
+
+class OptimumResult(TypedDict):
+    labels: NotRequired[Labels]
+    gamma: int | None
+    speedup: float | None
+    expected_tokens: float | None
+    gamma_continuous: float | None
+    speedup_continuous: float | None
+    band: BandShape
+    ceiling: float | None
+    share_of_ceiling: float | None
+    unbounded: bool
+    break_even: BreakEvenShape
+    c_range: CRangeShape | None
+    helps: list[HelpShape]
+    in_use: InUseShape | None
+    acceptance: AcceptanceShape
+    costs: list[CostShape]
+
+
+class TableRow(TypedDict):
+    gamma: int
+    expected_tokens: float
+    round_cost: float | None
+    speedup: float | None
+    relative: float | None
+    in_band: bool
+    best: bool
+
+
+class TableResult(TypedDict):
+    labels: NotRequired[Labels]
+    rows: list[TableRow]
+    optimum: OptimumResult
+    acceptance: AcceptanceShape
+    costs: list[CostShape]
+
+
+class CeilingResult(TypedDict):
+    labels: NotRequired[Labels]
+    ceiling: float | None
+    speedup: float | None
+    share_of_ceiling: float | None
+    acceptance: AcceptanceShape
+
+
+class SweepRow(TypedDict):
+    alpha: float
+    c: float
+    gamma: int | None
+    speedup: float | None
+    gamma_continuous: float | None
+    band_low: int | None
+    band_high: int | None
+    ceiling: float | None
+
+
+class SweepResult(TypedDict):
+    rows: list[SweepRow]
+
+
+class GammaByC(TypedDict):
+    gamma: int
+    c_low: float | None
+    c_high: float | None
+
+
+class ConvertRow(TypedDict):
+    gamma: int
+    alpha: float | None
+    mean_length: float | None
+
+
+class ConvertResult(TypedDict):
+    alpha: float | None
+    alpha_other: float | None
+    gamma: int | None
+    mean_length: float | None
+    accepted_per_round: float | None
+    pooled_rate: float | None
+    survival: list[float]
+    hazards: list[float | None]
+    bounds: BoundsShape | None
+    gamma_by_c: list[GammaByC]
+    engines: dict[str, dict[str, float | list[float] | None]]
+    acceptance: AcceptanceShape | None
+    rows: NotRequired[list[ConvertRow]]
