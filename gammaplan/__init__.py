@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "acceptance": ("Geometric", "PerPosition", "ceiling", "censored_alpha", "expected_tokens"),
+    "acceptance": (
+        "BetaGeometric",
+        "Geometric",
+        "PerPosition",
+        "ceiling",
+        "censored_alpha",
+        "expected_tokens",
+    ),
     "band": ("flat_band",),
     "convert": (
         "alpha_from_mean_length",
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from gammaplan.errors import GammaplanError as GammaplanError
     from gammaplan.errors import InputError as InputError
     from gammaplan.errors import MissingExtra as MissingExtra
+    from gammaplan.model.acceptance import BetaGeometric as BetaGeometric
     from gammaplan.model.acceptance import Geometric as Geometric
     from gammaplan.model.acceptance import PerPosition as PerPosition
     from gammaplan.model.acceptance import ceiling as ceiling
@@ -61,7 +69,7 @@ if TYPE_CHECKING:
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
 
-__all__ = sorted([*_MODULE, "__version__"])
+__all__ = ["__version__", *sorted(_MODULE)]  # noqa: PLE0605  (a list, built from the table above)
 
 
 def __getattr__(name: str) -> Any:  # Any: each name has its own type, stated above

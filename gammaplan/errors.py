@@ -5,7 +5,9 @@ does not end anything: it is something true about the input that the reader of
 the answer should know.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
+
+Level: TypeAlias = Literal["note", "warning", "refusal"]
 
 
 class GammaplanError(Exception):
@@ -37,6 +39,6 @@ class Finding(NamedTuple):
     """
 
     code: str
-    level: str
+    level: Level
     message: str
     origin: str | None = None

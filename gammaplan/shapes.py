@@ -44,9 +44,15 @@ class CountsShape(TypedDict):
     rejections: int | None
 
 
+LawName: TypeAlias = Literal["geometric", "per_position", "beta_geometric"]
+LawParameters: TypeAlias = dict[str, float | list[float | None]]
+CostKind: TypeAlias = Literal["given", "measured", "fitted", "estimated", "prior"]
+Change: TypeAlias = Literal["gamma", "alpha + 0.05", "c / 2"]
+
+
 class AcceptanceShape(TypedDict):
-    model: Literal["geometric", "per_position", "beta_geometric"]
-    parameters: dict[str, float | list[float | None]]
+    model: LawName
+    parameters: LawParameters
     alpha: float | None
     survival: list[float]
     observed_to: int | None
@@ -64,7 +70,7 @@ class CostRow(TypedDict):
 class CostShape(TypedDict):
     batch: int | None
     context: int | None
-    kind: Literal["given", "measured", "fitted", "estimated", "prior"]
+    kind: CostKind
     c: float | None
     overhead: float | None
     verify_slope: float | None
@@ -99,7 +105,7 @@ class CRangeShape(TypedDict):
 
 
 class HelpShape(TypedDict):
-    change: Literal["gamma", "alpha + 0.05", "c / 2"]
+    change: Change
     gamma: int | None
     speedup: float | None
     gain: float | None
@@ -210,6 +216,6 @@ class ConvertResult(TypedDict):
     hazards: list[float | None]
     bounds: BoundsShape | None
     gamma_by_c: list[GammaByC]
-    engines: dict[str, dict[str, float | list[float] | None]]
+    engines: dict[str, dict[str, float | list[float] | list[float | None] | None]]
     acceptance: AcceptanceShape | None
     rows: NotRequired[list[ConvertRow]]

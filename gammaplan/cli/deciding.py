@@ -13,7 +13,6 @@ from gammaplan.model.decision import Decision, decide
 from gammaplan.model.levers import break_even, levers, reference_gamma
 from gammaplan.shapes import OptimumResult
 
-
 DEFAULT_TOLERANCE = 0.03
 
 
@@ -55,6 +54,7 @@ def answer(
 
 
 def _optimum(case: Case, decision: Decision, search: Search) -> OptimumResult:
+    assert case.cost_shape is not None  # gather() saw to it
     law, cost = case.acceptance, case.cost
     use = search.in_use
     return optimum_result(

@@ -1,7 +1,7 @@
 """From files and flags to the cases to answer: an acceptance, a cost, and where each came from."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding, InputError
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import Cost, LinearCost
-from gammaplan.shapes import AcceptanceShape, CostShape
+from gammaplan.shapes import AcceptanceShape, CostShape, Labels
 
 EXAMPLE_ALPHA, EXAMPLE_C = 0.8, 0.1
 WAYS_TO_ALPHA = (
@@ -65,7 +65,7 @@ NO_COST = CostFlags(None, None, None, None, None, None)
 class Case:
     """One question to answer; a command that can do without a cost gets a free one, unshaped."""
 
-    labels: Mapping[str, str | int | float | None]
+    labels: Labels
     acceptance: Acceptance
     acceptance_shape: AcceptanceShape
     cost: Cost
@@ -101,8 +101,9 @@ def gather(
 ) -> Cases:
     """The cases that files and flags describe: a flag beats evidence, evidence beats defaults."""
     documents = _read(files or [])
-    laws = _slot(documents, "acceptance", overridden=alpha is not None)
-    prices = _slot(documents, "cost", overridden=cost.ratio is not None)
+    choosing = bool(pick)
+    laws = [] if alpha is not None else _slot(documents, "acceptance", choosing)
+    prices = [] if cost.ratio is not None else _slot(documents, "cost", choosing)
     found = [f for d in documents for f in d.findings]
     ratio = cost.ratio
     if alpha is None and not laws and ratio is None and not prices and not cost.any:
@@ -120,7 +121,7 @@ def gather(
         laws = [Evidence(origin, {}, acceptance=law, acceptance_shape=acceptance_shape(law))]
     if ratio is not None:
         price = LinearCost(ratio, cost.overhead or 0.0, cost.verify_slope or 0.0)
-        shape = cost_shape(price, kind="given", source=None, labels={})
+        shape = cost_shape(price, kind="given")
         prices = [Evidence(origin, {}, cost=price, cost_shape=shape)]
     else:
         prices = [_overridden(p, cost) for p in prices]
@@ -148,22 +149,22 @@ def _case(law: Evidence, price: Evidence | None) -> Case:
 def _read(files: Sequence[str]) -> list[Document]:
     if list(files).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
-    return [read_document(path) for path in files]
-
-
-def _slot(documents: Sequence[Document], slot: str, *, overridden: bool) -> list[Evidence]:
-    """The evidence for one slot: from one file; two for it are a contradiction here."""
-    full = [(d, [e for e in d.evidence if getattr(e, slot) is not None]) for d in documents]
-    full = [(d, evidence) for d, evidence in full if evidence]
-    if len(full) > 1 and not overridden:
-        names = " and ".join(d.source for d, _ in full)
-        raise typer.BadParameter(f"one {slot} is needed, and {names} each bring one; give one file")
+    documents = [read_document(path) for path in files]
     for d in documents:
-        if not any(e.acceptance is not None or e.cost is not None for e in d.evidence):
+        if not d.slot("acceptance", parts_first=False) and not d.slot("cost", parts_first=False):
             raise InputError(
                 f"{d.source}: gammaplan.{d.command} holds neither acceptance nor cost to plan with"
             )
-    return [] if overridden or not full else full[0][1]
+    return documents
+
+
+def _slot(documents: Sequence[Document], name: str, choosing: bool) -> list[Evidence]:
+    """The evidence for one slot: from one file; two for it are a contradiction here."""
+    full = [(d.source, found) for d in documents if (found := d.slot(name, parts_first=choosing))]
+    if len(full) > 1:
+        names = " and ".join(source for source, _ in full)
+        raise typer.BadParameter(f"one {name} is needed, and {names} each bring one; give one file")
+    return full[0][1] if full else []
 
 
 def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
@@ -180,7 +181,9 @@ def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
             f"verify_slope)·γ, and {price.source} has a measured table"
         )
     cost = dataclasses.replace(price.cost, **changes)
-    shape = {**price.cost_shape, **changes} if price.cost_shape else None
+    shape = price.cost_shape and price.cost_shape.copy()
+    if shape:
+        shape["overhead"], shape["verify_slope"] = cost.overhead, cost.verify_slope
     return dataclasses.replace(price, cost=cost, cost_shape=shape)
 
 
@@ -188,7 +191,10 @@ def _pairs(
     laws: Sequence[Evidence], prices: Sequence[Evidence], pick: Sequence[str] | None
 ) -> list[tuple[Evidence, Evidence | None]]:
     """Every law with every price, those that share a label's key only where its value agrees."""
-    pairs = [(law, price) for law in laws for price in prices or [None] if _agree(law, price)]
+    options: Sequence[Evidence | None] = prices or [None]
+    pairs = [(law, price) for law in laws for price in options if _agree(law, price)]
+    if not pairs:
+        raise typer.BadParameter("no acceptance and cost of the evidence share their labels")
     for wanted in pick or []:
         key, equals, value = wanted.partition("=")
         if not key or not equals:
@@ -207,7 +213,7 @@ def _pairs(
     return pairs
 
 
-def _labels(pair: tuple[Evidence, Evidence | None]) -> dict[str, str | int | float | None]:
+def _labels(pair: tuple[Evidence, Evidence | None]) -> Labels:
     law, price = pair
     return {**law.labels, **(price.labels if price else {})}
 

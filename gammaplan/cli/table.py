@@ -7,7 +7,7 @@ from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
-    from gammaplan.shapes import OptimumResult, TableResult
+    from gammaplan.shapes import OptimumResult, TableResult, TableRow
 
 
 def table(
@@ -75,7 +75,7 @@ def table_result(case: "Case", optimum: "OptimumResult", lengths: Lengths) -> "T
 
     best, band = optimum["speedup"], optimum["band"]
     low, high = band["low"], band["high"]
-    rows = [
+    rows: list[TableRow] = [
         {
             "gamma": gamma,
             "expected_tokens": tokens,

@@ -55,7 +55,7 @@ def non_negative(text: str) -> float:
     """A finite number, 0 or more."""
     required = "a number of at least 0"
     value = float(_decimal(text, required))
-    if not 0 <= value:
+    if not value >= 0:
         raise refuse(required, text)
     return value
 
@@ -152,7 +152,7 @@ def _list(text: str, required: str, *, percent: bool = False) -> list[Decimal]:
 
 
 def _range(item: str, required: str, text: str, *, percent: bool) -> list[Decimal]:
-    """The values of ``first..last`` or ``first..last:step``, both ends included; or the one value."""
+    """The values of ``first..last:step``, both ends included; or the one value."""
     if ".." not in item:
         return [_decimal(item, required, percent=percent)]
     ends, _, by = item.partition(":")

@@ -5,9 +5,9 @@ mislead or that part of the input was lost; a refusal means that the figure
 cannot be given. `--strict` fails on warnings and refusals.
 """
 
-from gammaplan.errors import Finding
+from gammaplan.errors import Finding, Level
 
-FINDINGS: dict[str, tuple[str, str]] = {
+FINDINGS: dict[str, tuple[Level, str]] = {
     "worked_example": (
         "note",
         "neither acceptance nor cost was given: this is the worked example, α {alpha} and c {c}",

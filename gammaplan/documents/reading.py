@@ -2,17 +2,17 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
 from gammaplan.errors import DomainError, Finding, InputError
-from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance, BetaGeometric, Geometric, PerPosition
 from gammaplan.model.cost import Cost, LinearCost, TableCost
-from gammaplan.shapes import AcceptanceShape, CostShape
+from gammaplan.shapes import AcceptanceShape, CostShape, FindingShape, Labels
 
 LARGEST_DOCUMENT = 64 * 2**20
 SCHEMA = re.compile(r"gammaplan\.([a-z]+)/([0-9]+)")
@@ -24,7 +24,7 @@ class Evidence:
     """One thing that a document says: a law of acceptance, a cost, or both, and its labels."""
 
     source: str
-    labels: Mapping[str, str | int | float | None] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
     acceptance: Acceptance | None = None
     acceptance_shape: AcceptanceShape | None = None
     cost: Cost | None = None
@@ -38,8 +38,20 @@ class Document:
 
     source: str
     command: str
-    evidence: tuple[Evidence, ...]
+    whole: tuple[Evidence, ...]
+    parts: tuple[Evidence, ...]
     findings: tuple[Finding, ...]
+
+    def slot(self, name: str, *, parts_first: bool) -> list[Evidence]:
+        """What it says of "acceptance" or "cost": as a whole, else in its groups or rows.
+
+        With `parts_first`, for a choice among them, the other way round.
+        """
+        first, second = (self.parts, self.whole) if parts_first else (self.whole, self.parts)
+        for evidence in (first, second):
+            if found := [e for e in evidence if getattr(e, name) is not None]:
+                return found
+        return []
 
 
 class NotADocument(InputError):
@@ -82,7 +94,7 @@ def parse_document(data: bytes, source: str) -> Document:
     try:
         whole = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise NotADocument(f"{source}: is not JSON: {error or 'nested too deeply'}") from None
+        raise NotADocument(f"{source}: is not JSON: {error}") from None
     named = SCHEMA.fullmatch(str(whole.get("schema"))) if isinstance(whole, dict) else None
     if named is None or not isinstance(whole.get("result"), dict):
         raise NotADocument(
@@ -96,59 +108,62 @@ def parse_document(data: bytes, source: str) -> Document:
             f"(/{VERSION}); install a newer gammaplan"
         )
     try:
-        found = tuple(_evidence(whole["result"], source))
+        one = tuple(_said(whole["result"], source, {}))
+        parts = tuple(_parts(whole["result"], source))
     except (msgspec.ValidationError, DomainError, TypeError, KeyError) as error:
         raise InputError(f"{source}: is a damaged gammaplan.{command} document: {error}") from None
-    return Document(source, command, found, tuple(_findings(whole.get("warnings"), source)))
+    return Document(source, command, one, parts, tuple(_findings(whole.get("warnings"), source)))
 
 
-def _evidence(result: dict[str, Any], source: str) -> Iterator[Evidence]:  # Any: parsed JSON
-    """What the result says as a whole, else what each of its groups or rows says."""
-    if result.get("acceptance") or result.get("costs"):
-        yield from _one(result, source, {})
-    parts = [part for key in ("groups", "rows") for part in result.get(key) or []]
-    for part in parts:
-        if isinstance(part, dict) and (part.get("acceptance") or part.get("costs")):
-            labels = part.get("labels")
-            if not isinstance(labels, dict):
-                labels = {k: v for k, v in part.items() if isinstance(v, str | int | float)}
-            yield from _one(part, source, labels)
+def _parts(result: dict[str, Any], source: str) -> Iterator[Evidence]:  # Any: parsed JSON
+    for part in [part for key in ("groups", "rows") for part in result.get(key) or []]:
+        labels = part.get("labels")
+        if not isinstance(labels, dict):
+            labels = {k: v for k, v in part.items() if isinstance(v, str | int | float)}
+        yield from _said(part, source, labels)
 
 
-def _one(part: dict[str, Any], source: str, labels: dict[str, Any]) -> Iterator[Evidence]:
+def _said(part: dict[str, Any], source: str, labels: Labels) -> Iterator[Evidence]:
+    """The law of acceptance and the costs of one part, a cost at a time."""
     shape = part.get("acceptance")
-    if shape:
-        shape = msgspec.convert(shape, AcceptanceShape)
     gamma = part.get("gamma")
-    common = {
-        "source": source,
-        "acceptance_shape": shape,
-        "acceptance": acceptance_from(shape) if shape else None,
-        "gamma": gamma if isinstance(gamma, int) else None,
-    }
-    costs = [msgspec.convert(c, CostShape) for c in part.get("costs") or []]
+    law = Evidence(source, labels, gamma=gamma if isinstance(gamma, int) else None)
+    if shape:
+        checked = msgspec.convert({**_NO_LAW, **shape}, AcceptanceShape)
+        law = replace(law, acceptance=acceptance_from(checked), acceptance_shape=checked)
+    costs = [msgspec.convert({**_NO_COST, **c}, CostShape) for c in part.get("costs") or []]
     for cost in costs:
-        which = {k: v for k, v in labels.items()}
-        if len(costs) > 1 or cost["batch"] is not None:
-            which |= {k: cost[k] for k in ("batch", "context") if cost[k] is not None}
-        yield Evidence(labels=which, cost=cost_from(cost), cost_shape=cost, **common)
-    if not costs:
-        yield Evidence(labels=labels, **common)
+        at: Labels = {"batch": cost["batch"], "context": cost["context"]}
+        which = {**labels, **{k: v for k, v in at.items() if v is not None}}
+        yield replace(law, labels=which, cost=cost_from(cost), cost_shape=cost)
+    if shape and not costs:
+        yield law
 
 
-def acceptance_from(shape: AcceptanceShape) -> Acceptance | None:
-    """The law of acceptance that a document states; None where it only bounds alpha."""
+_NO_LAW: dict[str, object] = dict.fromkeys(
+    ("alpha", "observed_to", "beyond", "counts", "interval", "bounds")
+)
+_NO_LAW |= {"survival": [], "parameters": {}}
+_NO_COST: dict[str, object] = dict.fromkeys(
+    ("batch", "context", "c", "overhead", "verify_slope", "source", "worst_residual")
+)
+_NO_COST |= {"kind": "given", "table": []}
+
+
+def acceptance_from(shape: AcceptanceShape) -> Acceptance:
+    """The law of acceptance that a document states."""
     parameters, observed = shape["parameters"], shape["observed_to"]
     if shape["model"] == "geometric":
         alpha = parameters["alpha"]
-        return None if alpha is None else Geometric(_number(alpha, "alpha"), observed)
+        return Geometric(_number(alpha, "alpha"), observed)
     if shape["model"] == "per_position":
         hazards = parameters["hazards"]
         if not isinstance(hazards, list):
             raise DomainError("hazards must be a list of probabilities")
         law = PerPosition(tuple(0.0 if h is None else h for h in hazards))
         return law if shape["beyond"] is None else PerPosition(law.hazards, shape["beyond"])
-    raise DomainError(f"acceptance model {shape['model']} is not one this version reads")
+    p, q = (_number(parameters[name], name) for name in ("p", "q"))
+    return BetaGeometric(p, q, observed)
 
 
 def _number(value: float | list[float | None], name: str) -> float:
@@ -170,13 +185,8 @@ def cost_from(shape: CostShape) -> Cost:
 
 def _findings(shapes: object, source: str) -> Iterator[Finding]:
     for shape in shapes if isinstance(shapes, list) else []:
-        if isinstance(shape, dict) and all(
-            isinstance(shape.get(k), str) for k in ("code", "level", "message")
-        ):
-            origin = shape.get("from")
-            yield Finding(
-                shape["code"],
-                shape["level"],
-                shape["message"],
-                origin if isinstance(origin, str) else source,
-            )
+        try:
+            said = msgspec.convert(shape, FindingShape)
+        except msgspec.ValidationError:
+            continue  # a finding of another tool: nothing that an answer rests on
+        yield Finding(said["code"], said["level"], said["message"], said.get("from", source))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from gammaplan import __version__
 from gammaplan.errors import Finding
-from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance, BetaGeometric, Geometric, PerPosition
 from gammaplan.model.cost import Cost, LinearCost, TableCost
 from gammaplan.model.decision import Band, Decision
 from gammaplan.model.estimate import Counts
@@ -15,10 +15,15 @@ from gammaplan.shapes import (
     AcceptanceShape,
     BandShape,
     BreakEvenShape,
+    Change,
+    CostKind,
     CostShape,
     CountsShape,
     FindingShape,
     HelpShape,
+    Labels,
+    LawName,
+    LawParameters,
     OptimumResult,
 )
 
@@ -76,11 +81,13 @@ def acceptance_shape(law: Acceptance, *, counts: Counts | None = None) -> Accept
     }
 
 
-def _parameters(law: Acceptance) -> tuple[str, dict[str, object], float | None]:
+def _parameters(law: Acceptance) -> tuple[LawName, LawParameters, float | None]:
     if isinstance(law, Geometric):
         return "geometric", {"alpha": law.alpha}, law.alpha
     if isinstance(law, PerPosition):
         return "per_position", {"hazards": list(law.hazards)}, law.beyond
+    if isinstance(law, BetaGeometric):
+        return "beta_geometric", {"p": law.p, "q": law.q}, None
     raise TypeError(f"no document form for {type(law).__name__}")
 
 
@@ -102,27 +109,28 @@ def _listed(values: tuple[int, ...] | None) -> list[int] | None:
 
 
 def cost_shape(
-    cost: Cost, *, kind: str, source: str | None, labels: Mapping[str, object]
+    cost: Cost, *, kind: CostKind, source: str | None = None, labels: Labels | None = None
 ) -> CostShape:
     """What a round costs, as evidence for later commands."""
     linear = cost if isinstance(cost, LinearCost) else None
-    table = cost if isinstance(cost, TableCost) else None
+    rows = zip(cost.gammas, cost.round_costs, strict=True) if isinstance(cost, TableCost) else ()
+    labels = labels or {}
     return {
-        "batch": labels.get("batch"),
-        "context": labels.get("context"),
+        "batch": _label(labels, "batch"),
+        "context": _label(labels, "context"),
         "kind": kind,
-        "c": linear and linear.c,
-        "overhead": linear and linear.overhead,
-        "verify_slope": linear and linear.verify_slope,
-        "table": [
-            {"gamma": g, "round_cost": t}
-            for g, t in zip(table.gammas, table.round_costs, strict=True)
-        ]
-        if table
-        else [],
+        "c": linear.c if linear else None,
+        "overhead": linear.overhead if linear else None,
+        "verify_slope": linear.verify_slope if linear else None,
+        "table": [{"gamma": gamma, "round_cost": passes} for gamma, passes in rows],
         "source": source,
         "worst_residual": None,
     }
+
+
+def _label(labels: Labels, key: str) -> int | None:
+    value = labels.get(key)
+    return value if isinstance(value, int) else None
 
 
 def band_shape(band: Band) -> BandShape:
@@ -146,7 +154,7 @@ def break_even_shape(point: BreakEven) -> BreakEvenShape:
     }
 
 
-_CHANGES = {"gamma": "gamma", "alpha": "alpha + 0.05", "c": "c / 2"}
+_CHANGES: dict[str, Change] = {"gamma": "gamma", "alpha": "alpha + 0.05", "c": "c / 2"}
 
 
 def help_shape(lever: Lever) -> HelpShape:
@@ -185,22 +193,28 @@ def optimum_result(
         "share_of_ceiling": share,
         "unbounded": decision.unbounded,
         "break_even": break_even_shape(break_even),
-        "c_range": decision.c_range
-        and {"low": decision.c_range[0], "high": finite(decision.c_range[1])},
+        "c_range": {"low": decision.c_range[0], "high": finite(decision.c_range[1])}
+        if decision.c_range
+        else None,
         "helps": [help_shape(lever) for lever in levers],
-        "in_use": in_use
-        and {
+        "in_use": {
             "gamma": in_use[0],
             "speedup": in_use[1],
             "loss": finite(1 - in_use[1] / decision.speedup),
-        },
+        }
+        if in_use
+        else None,
         "acceptance": acceptance,
         "costs": [cost],
     }
 
 
 def _finding(finding: Finding) -> FindingShape:
-    shape = {"code": finding.code, "level": finding.level, "message": finding.message}
+    shape: FindingShape = {
+        "code": finding.code,
+        "level": finding.level,
+        "message": finding.message,
+    }
     if finding.origin is not None:
         shape["from"] = finding.origin
     return shape

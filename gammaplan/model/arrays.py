@@ -1,4 +1,4 @@
-"""Arrays at the edge of the mathematics: checked on the way in, scalars for scalars on the way out."""
+"""Arrays at the edge of the mathematics: checked going in, scalars for scalars coming out."""
 
 from typing import TypeAlias
 
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from gammaplan.errors import DomainError
 
 Floats: TypeAlias = NDArray[np.float64]
+Booleans: TypeAlias = NDArray[np.bool_]
 Number: TypeAlias = float | Floats
 
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import ceiling
 from gammaplan.model.arrays import (
+    Booleans,
     Floats,
     Number,
     fraction,
@@ -27,7 +28,7 @@ def tolerance_in_domain(tolerance: ArrayLike) -> Floats:
     return array
 
 
-def bisect(good: Callable[[Floats], Floats], inside: Floats, outside: Floats) -> Floats:
+def bisect(good: Callable[[Floats], Booleans], inside: Floats, outside: Floats) -> Floats:
     """The whole number nearest to `outside` that is still good, element by element.
 
     `good` holds at `inside` and from there up to somewhere before `outside`.
@@ -110,7 +111,7 @@ def limited_gamma(alpha: Floats, slope: Floats, overhead: Floats, limit: Floats)
 def _peak(alpha: Floats, slope: Floats, overhead: Floats, limit: Floats) -> Floats:
     """The best of the lengths 1..limit, whether or not it beats plain decoding."""
     best = np.asarray(optimal_gamma(alpha, slope / (1 + overhead)), dtype=float)
-    return np.minimum(np.maximum(best, 1), np.maximum(limit, 1))
+    return np.asarray(np.minimum(np.maximum(best, 1), np.maximum(limit, 1)))
 
 
 def linear_band(
@@ -121,7 +122,7 @@ def linear_band(
     best = limited_gamma(a, slope, fixed, limit)
     level = (1 - tol) * linear_speedup(a, best, slope, fixed)
 
-    def above(gamma: Floats) -> Floats:
+    def above(gamma: Floats) -> Booleans:
         return linear_speedup(a, gamma, slope, fixed) >= level
 
     # The peak of the lengths that draft at all: from it the run falls to both sides.

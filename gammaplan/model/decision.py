@@ -213,10 +213,8 @@ class _Linear:
         if not above(peak):  # gamma = 0 alone
             return Band(self.tolerance, 0, 0, plain)
         start = peak if math.isfinite(peak) else _last(lambda k: not above(k), 0) + 1
-        if above(math.inf):
-            high = self.limit
-        else:
-            high = min(_last(above, start), self.limit)
+        high = math.inf if above(math.inf) else _last(above, start)
+        high = min(high, self.limit)
         low = int(bisect(np.vectorize(above), np.asarray(start), np.asarray(0.0)))
         gaps = ((1, low - 1),) if plain and low > 1 else ()
         if best == 0 and low > 1:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from itertools import zip_longest
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import PerPosition
@@ -71,8 +72,18 @@ class Counts:
     def __add__(self, other: "Counts") -> "Counts":
         if not isinstance(other, Counts):
             return NotImplemented
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(Counts)[:-1])
-        return Counts(*(_sum(a, b) for a, b in pairs), gamma=_longest(self.gamma, other.gamma))
+        return Counts(
+            rounds=_sum(self.rounds, other.rounds),
+            drafted=_sum(self.drafted, other.drafted),
+            accepted=_sum(self.accepted, other.accepted),
+            accepted_at_least=_sums(self.accepted_at_least, other.accepted_at_least),
+            drafted_at_least=_sums(self.drafted_at_least, other.drafted_at_least),
+            full_accepts=_sum(self.full_accepts, other.full_accepts),
+            rejections=_sum(self.rejections, other.rejections),
+            gamma=None
+            if self.gamma is None or other.gamma is None
+            else max(self.gamma, other.gamma),
+        )
 
     @property
     def alpha(self) -> float | None:
@@ -118,22 +129,14 @@ def _ratio(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
-def _sum(
-    a: int | tuple[int, ...] | None, b: int | tuple[int, ...] | None
-) -> int | tuple[int, ...] | None:
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _sums(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> tuple[int, ...] | None:
     if a is None or b is None:
         return None
-    if isinstance(a, int) and isinstance(b, int):
-        return a + b
-    assert isinstance(a, tuple)
-    assert isinstance(b, tuple)
-    length = max(len(a), len(b))
-    padded = (t + (0,) * (length - len(t)) for t in (a, b))
-    return tuple(x + y for x, y in zip(*padded, strict=True))
-
-
-def _longest(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else max(a, b)
+    return tuple(x + y for x, y in zip_longest(a, b, fillvalue=0))
 
 
 def alpha_bounds(

@@ -87,18 +87,16 @@ def break_even(acceptance: Acceptance, cost: Cost, gamma: int) -> BreakEven:
     if not isinstance(cost, LinearCost):
         return BreakEven(gamma, None, None, None)
     price = {"overhead": cost.overhead, "verify_slope": cost.verify_slope}
-    one = isinstance(acceptance, Geometric)
-    if one:
-        ratio = break_even_c(acceptance.alpha, gamma, **price)
-        last = break_even_gamma(acceptance.alpha, cost.c, **price)
+    if isinstance(acceptance, Geometric):
+        ratio = float(break_even_c(acceptance.alpha, gamma, **price))
+        last = float(break_even_gamma(acceptance.alpha, cost.c, **price))
     else:
         tokens = float(acceptance.expected_tokens(gamma))
         ratio = (tokens - 1 - cost.overhead) / gamma - cost.verify_slope
         last = math.nan
-    alpha = break_even_alpha(cost.c, gamma, **price)
+    alpha = float(break_even_alpha(cost.c, gamma, **price))
     return BreakEven(gamma, _known(alpha), _known(ratio) if ratio >= 0 else None, _known(last))
 
 
-def _known(value: object) -> float | None:
-    number = float(value)  # type: ignore[arg-type]  # a scalar: every input here is one
-    return None if math.isnan(number) else number
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -136,7 +136,7 @@ def optimal_gamma(
     blocks = np.nditer(
         [a, slope, fixed, None],
         flags=["external_loop", "buffered", "zerosize_ok", "delay_bufalloc"],
-        op_flags=[["readonly"]] * 3 + [["writeonly", "allocate"]],
+        op_flags=[["readonly"], ["readonly"], ["readonly"], ["writeonly", "allocate"]],
         op_dtypes=[np.float64] * 4,
         buffersize=BLOCK,
     )
@@ -171,7 +171,7 @@ def _best_of_block(a: Floats, slope: Floats, fixed: Floats, best: Floats) -> Non
     np.negative(step, out=step)
     step -= 1
     k = np.maximum(step, 0, out=best)
-    # Is one more token still worth it? alpha**(k+1) * (1-alpha) * (cost*k + 1) > cost * (1 - alpha**(k+1))
+    # One more token is worth it: x * (1 - alpha) * (cost * k + 1) > cost * (1 - x), x = alpha**(k+1)
     np.add(k, 1, out=s)
     s *= log
     np.expm1(s, out=s)

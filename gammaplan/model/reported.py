@@ -1,6 +1,5 @@
 """One reported figure, and every other figure that it implies."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gammaplan.errors import DomainError
@@ -65,7 +64,7 @@ class Reported:
 
 
 def from_alpha(alpha: float, gamma: int | None) -> Reported:
-    """alpha itself, with full drafts of `gamma` tokens."""
+    """Alpha itself, with full drafts of `gamma` tokens."""
     if gamma is None:
         return Reported(None, alpha)
     accepted = float(Geometric(alpha).expected_tokens(gamma)) - 1

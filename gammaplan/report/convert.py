@@ -133,7 +133,7 @@ def _print_engines(out: Console, result: ConvertResult) -> None:
     out.print(table)
 
 
-def _shown(value: float | list[float] | None) -> str:
+def _shown(value: float | list[float] | list[float | None] | None) -> str:
     if value is None:
         return "-"
     if isinstance(value, list):

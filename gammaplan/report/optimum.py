@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gammaplan.report.words import console, lengths, named, percent, plain, say, times
+from gammaplan.report.words import console, lengths, named, parts, percent, plain, say, times
 from gammaplan.shapes import OptimumResult
 
 CHANGES = {
@@ -19,18 +19,15 @@ CHANGES = {
 def print_optimum(result: OptimumResult, inputs: Mapping[str, object]) -> None:
     """The answer, or the answer of each group."""
     out = console()
-    groups = result.get("groups")
-    if not groups:
-        print_one(out, result, inputs)
-        return
-    for i, group in enumerate(groups):
+    for i, part in enumerate(parts(result)):
         if i:
             out.print()
-        say(out, named(group["labels"]), style="bold")
-        print_one(out, group, inputs)
+        if part.get("labels"):
+            say(out, named(part["labels"]), style="bold")
+        print_one(out, part)
 
 
-def print_one(out: Console, result: OptimumResult, inputs: Mapping[str, object]) -> None:
+def print_one(out: Console, result: OptimumResult) -> None:
     """One answer: the line to quote, why, and the levers."""
     say(out, headline(result), style="bold")
     for line in reasons(result):

@@ -43,7 +43,7 @@ def _cells(figures: Mapping[str, object]) -> Row:
 
 
 def _flat(figures: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
-    """Scalars as they are, one level of objects as key_subkey, lists of numbers joined by spaces."""
+    """Scalars as they are, one level of objects as key_subkey, lists joined by spaces."""
     for key, value in figures.items():
         if isinstance(value, dict):
             if not prefix:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.optimum import headline, reasons
-from gammaplan.report.words import bar, console, named, percent, say, times
+from gammaplan.report.words import bar, console, named, parts, percent, say, times
 from gammaplan.shapes import TableResult, TableRow
 
 NARROW = 52  # below this width the bar and the share are left out
@@ -18,7 +18,7 @@ WIDEST_BAR = 30
 def print_table(result: TableResult, inputs: Mapping[str, object]) -> None:
     """The table, or the table of each group."""
     out = console()
-    for i, part in enumerate(result.get("groups") or [result]):
+    for i, part in enumerate(parts(result)):
         if i:
             out.print()
         if part.get("labels"):

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from rich.table import Table
 from rich.text import Text
 
-from gammaplan.report.words import console, named, percent, plain, say, times
+from gammaplan.report.words import console, named, parts, percent, plain, say, times
 from gammaplan.shapes import CeilingResult, TokensResult
 
 
 def print_tokens(result: TokensResult, inputs: Mapping[str, object]) -> None:
     """A row per draft length."""
     out = console()
-    for part in result.get("groups") or [result]:
+    for part in parts(result):
         if part.get("labels"):
             say(out, named(part["labels"]), style="bold")
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -31,7 +31,7 @@ def print_tokens(result: TokensResult, inputs: Mapping[str, object]) -> None:
 def print_ceiling(result: CeilingResult, inputs: Mapping[str, object]) -> None:
     """The ceiling in one line, and how near the best draft length comes."""
     out = console()
-    for part in result.get("groups") or [result]:
+    for part in parts(result):
         if part.get("labels"):
             say(out, named(part["labels"]), style="bold")
         say(out, _ceiling_line(part), style="bold")

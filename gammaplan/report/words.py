@@ -1,8 +1,11 @@
 """Numbers and labels as people read them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from rich.console import Console
+
+Result = TypeVar("Result")
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -10,6 +13,12 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 def console() -> Console:
     """Standard output; nothing that is printed there is read as markup."""
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def parts(result: Result) -> list[Result]:
+    """The results of a document: the one, or those of its groups."""
+    several = cast("dict[str, Any]", result).get("groups")
+    return several or [result]
 
 
 def say(out: Console, text: str = "", style: str | None = None) -> None:
