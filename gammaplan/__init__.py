@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
 
-__all__ = ["__version__", *sorted(_MODULE)]  # noqa: PLE0605  (a list, built from the table above)
+__all__ = list(_MODULE)
 
 
 def __getattr__(name: str) -> Any:  # Any: each name has its own type, stated above

@@ -8,7 +8,7 @@ schema` turns into JSON Schema.
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 Labels: TypeAlias = dict[str, str | int | float | None]
-Value: TypeAlias = None | bool | int | float | str | list[int | float | str] | dict[str, str]
+Value: TypeAlias = bool | int | float | str | list[int | float | str] | dict[str, str] | None
 
 
 FindingShape = TypedDict(

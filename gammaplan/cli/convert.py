@@ -267,6 +267,9 @@ def _findings(found: "Reported", name: str) -> "list[Finding]":
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed
+    from functools import partial
+
+    from gammaplan.engines.base import words
     from gammaplan.report.convert import print_convert
 
-    return print_convert
+    return partial(print_convert, engines=dict(words()))

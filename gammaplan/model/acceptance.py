@@ -176,11 +176,11 @@ class PerPosition:
 
     Examples
     --------
-    >>> law = PerPosition.from_survival([0.9, 0.72, 0.36])
-    >>> law.hazards, round(law.beyond, 3)
-    ((0.9, 0.8, 0.5), 0.5)
+    >>> law = PerPosition.from_survival([0.8, 0.4, 0.2])
+    >>> law.hazards, law.beyond
+    ((0.8, 0.5, 0.5), 0.5)
     >>> law.expected_tokens([1, 3, 4])
-    array([1.9 , 2.98, 3.16])
+    array([1.8, 2.4, 2.5])
     """
 
     hazards: tuple[float, ...]
@@ -211,8 +211,7 @@ class PerPosition:
 
     @cached_property
     def _survival(self) -> Floats:
-        survival: Floats = np.cumprod(np.asarray(self.hazards, dtype=np.float64))
-        return survival
+        return np.multiply.accumulate(np.asarray(self.hazards, dtype=np.float64))
 
     @property
     def alpha(self) -> float:

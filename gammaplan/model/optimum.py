@@ -171,7 +171,8 @@ def _best_of_block(a: Floats, slope: Floats, fixed: Floats, best: Floats) -> Non
     np.negative(step, out=step)
     step -= 1
     k = np.maximum(step, 0, out=best)
-    # One more token is worth it: x * (1 - alpha) * (cost * k + 1) > cost * (1 - x), x = alpha**(k+1)
+    # One more token is worth it if x * (1 - alpha) * (cost * k + 1) > cost * (1 - x),
+    # x = alpha**(k + 1).
     np.add(k, 1, out=s)
     s *= log
     np.expm1(s, out=s)

@@ -1,19 +1,34 @@
 """What a reported acceptance figure means, in our words and in every engine's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gammaplan.engines.base import words
 from gammaplan.report.words import bar, console, joined, percent, plain, say
 from gammaplan.shapes import ConvertResult
 
 BAR = 20
 
 
-def print_convert(result: ConvertResult, inputs: Mapping[str, object]) -> None:
+class Word(Protocol):
+    """An engine's word for one of our figures."""
+
+    @property
+    def label(self) -> str: ...  # noqa: D102
+    @property
+    def quantity(self) -> str: ...  # noqa: D102
+    @property
+    def note(self) -> str: ...  # noqa: D102
+
+
+def print_convert(
+    result: ConvertResult,
+    inputs: Mapping[str, object],
+    engines: Mapping[str, Sequence[Word]],
+) -> None:
     """The answer, the other figures, the positions, which c each length is for, the engines."""
     out = console()
     say(out, headline(result), style="bold")
@@ -31,7 +46,7 @@ def print_convert(result: ConvertResult, inputs: Mapping[str, object]) -> None:
         out.print()
         say(out, f"Best γ by c: {by_c(result)}.")
     out.print()
-    _print_engines(out, result)
+    _print_engines(out, result, engines)
 
 
 def headline(result: ConvertResult) -> str:
@@ -119,12 +134,14 @@ MEANINGS = {
 }
 
 
-def _print_engines(out: Console, result: ConvertResult) -> None:
+def _print_engines(
+    out: Console, result: ConvertResult, engines: Mapping[str, Sequence[Word]]
+) -> None:
     """Each engine's label, its value here, and which of our figures it is."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("engine", "prints", "here", "which is"):
         table.add_column(name, justify="left", overflow="fold", no_wrap=name != "which is")
-    for name, engine in words():
+    for name, engine in engines.items():
         for i, word in enumerate(engine):
             note = f" ({word.note})" if word.note else ""
             shown = _shown(result["engines"][name][word.label])
