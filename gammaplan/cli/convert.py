@@ -65,7 +65,7 @@ def convert(
             "--gamma",
             "-g",
             metavar="N",
-            parser=values.length,
+            parser=values.listed_length,
             help="The draft length that the figure was measured at.",
             rich_help_panel=o.MODEL,
         ),

@@ -11,6 +11,7 @@ from decimal import Decimal, InvalidOperation
 import typer
 
 MAX_ROWS = 10_000
+LONGEST = 2**53  # every whole number up to here is a double
 
 
 class Numbers(tuple[float, ...]):
@@ -72,6 +73,14 @@ def positive(text: str) -> float:
 def length(text: str) -> int:
     """One draft length: a whole number, 0 or more."""
     return _whole(_decimal(text, "a whole number of at least 0"), text)
+
+
+def listed_length(text: str) -> int:
+    """One draft length whose positions are all shown."""
+    value = length(text)
+    if value > MAX_ROWS:
+        raise refuse(f"at most {MAX_ROWS:,}", text)
+    return value
 
 
 def lengths(text: str) -> Lengths:
@@ -137,6 +146,8 @@ def _whole(value: Decimal, text: str) -> int:
             else "whole numbers of at least 0",
             text,
         )
+    if value > LONGEST:
+        raise refuse(f"at most {LONGEST:,}", text)
     return int(value)
 
 

@@ -104,8 +104,9 @@ def flat_band(
 def limited_gamma(alpha: Floats, slope: Floats, overhead: Floats, limit: Floats) -> Floats:
     """`optimal_gamma` among the lengths up to `limit`, as an array."""
     peak = _peak(alpha, slope, overhead, limit)
-    pays = (limit >= 1) & (linear_speedup(alpha, peak, slope, overhead) > 1)
-    return np.where(pays, peak, 0.0)
+    wins = linear_speedup(alpha, peak, slope, overhead) > 1
+    pays = np.where(overhead == 0, alpha > slope, wins)  # without overhead gamma = 1 decides
+    return np.where(pays & (limit >= 1), peak, 0.0)
 
 
 def _peak(alpha: Floats, slope: Floats, overhead: Floats, limit: Floats) -> Floats:

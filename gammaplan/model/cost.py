@@ -109,6 +109,6 @@ class TableCost:
 
 def linear_cost(gamma: Floats, slope: Floats | float, overhead: Floats | float) -> Floats:
     """``1 + overhead + slope * gamma``, and 1 at gamma = 0; a slope of 0 costs 0 for ever."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         drafting = np.where(np.equal(slope, 0), 0.0, slope * gamma)
     return np.where(gamma == 0, 1.0, 1 + overhead + drafting)

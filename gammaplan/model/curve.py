@@ -70,7 +70,7 @@ def linear_speedup(
     """`speedup` on checked arrays; the limit where both tokens and cost are infinite."""
     tokens = geometric_sum(alpha, gamma + 1)
     cost = linear_cost(gamma, slope, overhead)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = tokens / cost
         return np.where(np.isinf(tokens) & np.isinf(cost), 1 / np.asarray(slope), ratio)
 

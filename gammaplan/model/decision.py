@@ -144,7 +144,7 @@ class _Linear:
     def decision(self) -> Decision:
         peak = self.peak()
         speed = self.speedup_at(peak)
-        best = peak if speed > 1 else 0
+        best = peak if self.pays(speed) else 0
         speed = speed if best else 1.0
         real, real_speed = self.continuous(peak)
         endless = math.isinf(best)
@@ -194,6 +194,16 @@ class _Linear:
 
         return min(_last(rises, 0) + 1, self.limit)
 
+    def pays(self, speed: float) -> bool:
+        """Whether the peak, at this speedup, beats plain decoding.
+
+        Through 1 at gamma = 0 a win at any length is a win at gamma = 1, and
+        ``s_1 > slope`` decides it without the rounding of a quotient.
+        """
+        if self.cost.overhead:
+            return speed > 1
+        return self.limit >= 1 and self.survival(1) > self.cost.slope
+
     def continuous(self, peak: float) -> tuple[float | None, float | None]:
         if not isinstance(self.acceptance, Geometric) or math.isinf(peak):
             return None, None
@@ -227,12 +237,14 @@ class _Linear:
         def against_plain(k: float) -> float:
             return (self.tokens(k) - 1 - fixed) / k
 
+        if best == 0 and not fixed:
+            return max(0.0, self.threshold(0) - verify), math.inf
         if best == 0:
             last = _last(lambda k: k * self.survival(k + 1) > self.tokens(k) - 1 - fixed, 0) + 1
             last = min(last, max(self.limit, 1))
             return (max(0.0, against_plain(min(last, ENDLESS)) - verify), math.inf)
-        high = against_plain(best)
-        if best > 1:
+        high = against_plain(best) if fixed else math.inf
+        if best > 1 or not fixed:
             high = min(high, (1 + fixed) * self.threshold(best - 1))
         low = 0.0 if best == self.limit else (1 + fixed) * self.threshold(best)
         return max(0.0, low - verify), max(0.0, high - verify)

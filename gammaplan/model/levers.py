@@ -70,9 +70,9 @@ def levers(
     def lever(change: str, law: Acceptance, price: Cost) -> Lever:
         best = decide(law, price, max_gamma=max_gamma, tolerance=decision.band.tolerance)
         there = float(curve(law, price, reference).speedup)
-        return Lever(change, reference, there, there / now - 1, best.gamma, best.speedup)
+        return Lever(change, reference, there, _gain(there, now), best.gamma, best.speedup)
 
-    moved = decision.speedup / now - 1
+    moved = _gain(decision.speedup, now)
     found = [
         Lever("gamma", decision.gamma, decision.speedup, moved, decision.gamma, decision.speedup),
         lever("alpha", acceptance.raised(ALPHA_STEP), cost),
@@ -96,6 +96,13 @@ def break_even(acceptance: Acceptance, cost: Cost, gamma: int) -> BreakEven:
         last = math.nan
     alpha = float(break_even_alpha(cost.c, gamma, **price))
     return BreakEven(gamma, _known(alpha), _known(ratio) if ratio >= 0 else None, _known(last))
+
+
+def _gain(then: float, now: float) -> float:
+    """The relative gain; from a speedup too small for a double, any is infinite."""
+    if now:
+        return then / now - 1
+    return math.inf if then else 0.0
 
 
 def _known(value: float) -> float | None:

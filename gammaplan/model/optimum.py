@@ -82,7 +82,7 @@ def stationary_gamma(
     a = fraction("alpha", alpha)
     slope = non_negative("c", c) + non_negative("verify_slope", verify_slope)
     cost = slope / (1 + non_negative("overhead", overhead))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -np.log(a)
         inside = (a < 1) & (cost > 0) & (a * rate > cost * (1 - a))
         u = np.minimum(rate * (1 - cost) / cost, _LARGEST)
