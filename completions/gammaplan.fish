@@ -1,0 +1,1 @@
+complete --command gammaplan --no-files --arguments "(env _GAMMAPLAN_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) gammaplan)" --condition "env _GAMMAPLAN_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) gammaplan"
