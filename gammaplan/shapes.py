@@ -219,3 +219,35 @@ class ConvertResult(TypedDict):
     engines: dict[str, dict[str, float | list[float] | list[float | None] | None]]
     acceptance: AcceptanceShape | None
     rows: NotRequired[list[ConvertRow]]
+
+
+class ConstancyShape(TypedDict):
+    statistic: float
+    df: int
+    p_value: float
+    direction: Literal["constant", "rising", "falling", "uneven"]
+
+
+class FitFigures(TypedDict):
+    labels: NotRequired[Labels]
+    alpha: float | None
+    method: Literal["mle", "mean_length", "nearly_full_drafts", "bounds", "none"]
+    interval: IntervalShape | None
+    bounds: BoundsShape | None
+    gamma: int | None
+    mean_length: float | None
+    pooled_rate: float | None
+    hazards: list[float | None]
+    survival: list[float]
+    counts: CountsShape | None
+    constancy: ConstancyShape | None
+    gamma_by_c: list[GammaByC]
+    trend: list[float | None]
+    acceptance: AcceptanceShape | None
+
+
+class FitResult(FitFigures):
+    pooled: bool
+    groups: list[FitFigures]
+    engine: str | None
+    format: str | None

@@ -20,6 +20,7 @@ COMMANDS = {
     "ceiling": "Know α: the speedup that no draft length can pass.",
     "sweep": "Know a range of α and c: a map of the best draft length.",
     "convert": "Know one reported figure: α and what every engine calls it.",
+    "fit": "Have a log or a metrics page: α with an honest interval, and what it depends on.",
     "schema": "The JSON Schema of a command's document.",
 }
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended

@@ -1,6 +1,8 @@
 """From files and flags to the cases to answer: an acceptance, a cost, and where each came from."""
 
 import dataclasses
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,13 +10,16 @@ from typing import NamedTuple
 import typer
 
 from gammaplan.data.findings import finding
-from gammaplan.documents.reading import Document, Evidence, read_document
-from gammaplan.documents.writing import acceptance_shape, cost_shape
+from gammaplan.documents.reading import Document, Evidence, as_document, read_document
+from gammaplan.documents.writing import acceptance_shape, cost_shape, document
+from gammaplan.engines.lines import named, open_stream
 from gammaplan.errors import Finding, InputError
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.shapes import AcceptanceShape, CostShape, Labels
 
+DOCUMENT = re.compile(rb'"schema"\s*:\s*"gammaplan\.')
+SNIFFED = 65_536
 EXAMPLE_ALPHA, EXAMPLE_C = 0.8, 0.1
 WAYS_TO_ALPHA = (
     "--alpha, or evidence that knows acceptance (gammaplan convert … --json | gammaplan … -)"
@@ -149,13 +154,43 @@ def _case(law: Evidence, price: Evidence | None) -> Case:
 def _read(files: Sequence[str]) -> list[Document]:
     if list(files).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
-    documents = [read_document(path) for path in files]
+    documents = [_document(path) for path in files]
     for d in documents:
         if not d.slot("acceptance", parts_first=False) and not d.slot("cost", parts_first=False):
-            raise InputError(
-                f"{d.source}: gammaplan.{d.command} holds neither acceptance nor cost to plan with"
-            )
+            raise InputError(f"{d.source}: gammaplan.{d.command} {_why_nothing(d)}")
     return documents
+
+
+def _document(path: str) -> Document:
+    """The document in a file; a report of an engine is fitted first, and that is said."""
+    stream = open_stream(path)
+    if DOCUMENT.search(stream.peek(SNIFFED)[:SNIFFED]):
+        return read_document(stream, named(path))
+    from gammaplan.cli.fitting import Assumed, fitted
+    from gammaplan.engines.files import collect_files
+
+    inputs = collect_files([path])
+    done = fitted(inputs, Assumed())
+    if done.result["engine"] is None:
+        raise InputError(
+            f"{named(path)}: is neither a gammaplan document nor a report that fit recognises"
+        )
+    alpha = done.result["alpha"]
+    known = "apart for each group" if alpha is None else f"{alpha:.4f}"
+    said = finding("fitted_first", name=named(path), engine=done.result["engine"], alpha=known)
+    whole = document("fit", inputs={}, sources={}, result=done.result, findings=done.findings)
+    parsed = as_document(json.loads(json.dumps(whole)), named(path))
+    return dataclasses.replace(parsed, findings=(said, *parsed.findings))
+
+
+def _why_nothing(d: Document) -> str:
+    if d.bounds:
+        low, high = d.bounds
+        return (
+            f"only bounds α, between {low:.4f} and {high:.4f}; give --alpha, or fit it with "
+            "--gamma and --full-drafts if every draft was full"
+        )
+    return "holds neither acceptance nor cost to plan with"
 
 
 def _slot(documents: Sequence[Document], name: str, choosing: bool) -> list[Evidence]:

@@ -10,7 +10,7 @@ import typer
 
 from gammaplan.errors import Finding
 
-GATE_FAILED = 3
+NO_ANSWER, GATE_FAILED = 1, 3
 
 
 class Output(NamedTuple):
@@ -38,8 +38,9 @@ def show(
     out: Output,
     render: Callable[[], Callable[..., None]],
     failed_gates: Iterable[str] = (),
+    answered: bool = True,
 ) -> None:
-    """Print the document of one command and end it: 0, or 3 where a gate failed.
+    """Print the document of one command and end it: 0, 1 without an answer, 3 on a failed gate.
 
     `render` imports and returns the function that draws the result in a
     terminal, so that the other formats do not load it.
@@ -67,6 +68,8 @@ def show(
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
         sys.stderr.write(f"Failed: {printable(gate)}\n")
+    if not answered:
+        raise typer.Exit(NO_ANSWER)
     if failed:
         raise typer.Exit(GATE_FAILED)
 

@@ -12,6 +12,7 @@ RESULTS = {
     "ceiling": "CeilingResult",
     "sweep": "SweepResult",
     "convert": "ConvertResult",
+    "fit": "FitResult",
 }
 GROUPED = ("tokens", "table", "optimum", "ceiling")
 

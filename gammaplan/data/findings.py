@@ -54,6 +54,134 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "note",
         "refusals are known within a narrow range; α is the middle of its bounds, {low} to {high}",
     ),
+    "zero_accepted": ("warning", "{drafted} tokens were drafted and none was accepted"),
+    "zero_drafts": ("note", "{records} without any drafted token: it contributes nothing"),
+    "nan_rate": (
+        "warning",
+        "the engine printed a rate of 0/0 (nan): {records} that drafted nothing",
+    ),
+    "truncated_line": ("warning", "{lost} cut or damaged, dropped and not counted: {what}"),
+    "counter_reset": (
+        "warning",
+        "counters of {processes} process(es) fell between the two scrapes: a restart; the later "
+        "values are the increase, and what was counted between the first scrape and the restart "
+        "cannot be seen",
+    ),
+    "cumulative_log": (
+        "note",
+        "the records are running totals: the last one, or differences, were used, never their sum",
+    ),
+    "snapshot_double_count": (
+        "refusal",
+        "this exporter adds running totals to its counters at every interval: they are sums of "
+        "snapshots and no counts",
+    ),
+    "length_excludes_bonus": (
+        "note",
+        "the printed mean length leaves out the bonus token; the true length is one higher",
+    ),
+    "rate_includes_bonus": ("note", "the printed rate has the bonus token in it"),
+    "gamma_unknown": (
+        "refusal",
+        "the draft length is neither printed nor implied; give it with --gamma",
+    ),
+    "variable_draft_length": (
+        "warning",
+        "drafts were shorter than the longest ({mean} of {gamma} on average): without the outcome "
+        "of each, α is only bounded",
+    ),
+    "gauge_only": (
+        "note",
+        "gauges of the last interval are present: they are not totals, and were not used",
+    ),
+    "interval_average_only": (
+        "warning",
+        "only averages were printed, no counts: there is no honest interval",
+    ),
+    "unconditional_positions": (
+        "warning",
+        "accepted counts every position that was judged acceptable, also after the first refusal: "
+        "it is not the accepted prefix",
+    ),
+    "duplicate_rank": ("note", "several ranks repeat the same counts; one was used"),
+    "mixed_gamma": (
+        "warning",
+        "the groups have different draft lengths ({gammas}): they must not be pooled",
+    ),
+    "multi_series": ("note", "several {kind} in one input: {names}"),
+    "replay_inflation": (
+        "refusal",
+        "drafts are replayed after a rollback and the corrected token is counted as accepted: "
+        "these figures are no acceptance",
+    ),
+    "ignored_drafts": ("note", "the total contains draft tokens that were never verified"),
+    "censored_by_stop": ("note", "the end of a request cut its last round"),
+    "rounding_only": ("note", "counts were rebuilt from rounded figures, with a small error"),
+    "tree_draft": (
+        "refusal",
+        "drafts were trees: the length is an accepted depth, and no α of a chain follows from it",
+    ),
+    "lifetime_vs_request": (
+        "note",
+        "the same work is reported per request and as a lifetime total; one of them was used",
+    ),
+    "macro_average": (
+        "note",
+        "printed averages are unweighted means over requests or iterations; counts were used",
+    ),
+    "includes_prefill": ("note", "the prefill iteration is counted as a round"),
+    "double_family": (
+        "note",
+        "two families of metrics describe overlapping work; one was used",
+    ),
+    "few_drafts": (
+        "warning",
+        "{rounds} rounds are too few for a useful interval",
+    ),
+    "few_clusters": (
+        "warning",
+        "the interval is a lower bound on the uncertainty: {clusters} are too few to show how "
+        "acceptance varies",
+    ),
+    "not_speculative": (
+        "refusal",
+        "this looks like speculative decoding output and is not: {what}",
+    ),
+    "no_spec_data": (
+        "refusal",
+        "there is no acceptance data in it{hint}",
+    ),
+    "synthetic_acceptance": (
+        "refusal",
+        "acceptance was simulated ({setting}): these figures say nothing of the draft",
+    ),
+    "lossy_acceptance": (
+        "warning",
+        "acceptance was relaxed ({setting}): α is not that of exact sampling",
+    ),
+    "bad_sample": (
+        "warning",
+        "a metrics sample cannot be a count and was left out: {name} {value}",
+    ),
+    "too_many_series": (
+        "warning",
+        "more than {limit} label sets: the rest of the page was not read",
+    ),
+    "impossible": ("warning", "the figures contradict each other: {what}"),
+    "alpha_not_constant": (
+        "note",
+        "acceptance {direction} with position (p = {p_value}): plans use {model}",
+    ),
+    "long_line": ("warning", "{lines} line(s) of more than 16 MiB were skipped"),
+    "cut_input": ("warning", "the input ends early ({reason}); what was read before it counts"),
+    "full_drafts_asserted": (
+        "note",
+        "every draft is taken to have been full, as --full-drafts says",
+    ),
+    "untimed": ("warning", "{records} record(s) carry no time and were left out of the period"),
+    "fitted_first": ("note", "{name} is a report of {engine} and was fitted first: α {alpha}"),
+    "not_pooled": ("note", "the groups must not be added up; each has its own answer"),
+    "many_groups": ("warning", "only the first {limit} groups are listed"),
 }
 
 

@@ -1,10 +1,8 @@
 """gammaplan documents as evidence: their acceptance, their costs and their draft length."""
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
@@ -41,6 +39,7 @@ class Document:
     whole: tuple[Evidence, ...]
     parts: tuple[Evidence, ...]
     findings: tuple[Finding, ...]
+    bounds: tuple[float, float] | None = None
 
     def slot(self, name: str, *, parts_first: bool) -> list[Evidence]:
         """What it says of "acceptance" or "cost": as a whole, else in its groups or rows.
@@ -54,50 +53,26 @@ class Document:
         return []
 
 
-class NotADocument(InputError):
-    """Input that is no gammaplan document; some other reader may know it."""
-
-
-def open_input(path: str) -> BinaryIO:
-    """The bytes of a file, or of standard input for "-"; one sentence where that fails."""
-    if path == "-":
-        return sys.stdin.buffer
+def read_document(stream: BinaryIO, source: str) -> Document:
+    """The gammaplan document in a stream; `source` names it in messages."""
     try:
-        if Path(path).is_dir():
-            raise InputError(f"{path}: must be a file, and is a directory")
-        return Path(path).open("rb")
+        data = stream.read(LARGEST_DOCUMENT + 1)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a NUL byte in the name
-        raise InputError(f"{path!r}: cannot be read: {error}") from None
-
-
-def read_document(path: str) -> Document:
-    """The gammaplan document in a file, or on standard input for "-"."""
-    source = "standard input" if path == "-" else path
-    with open_input(path) as stream:
-        try:
-            data = stream.read(LARGEST_DOCUMENT + 1)
-        except OSError as error:
-            raise InputError(f"{source}: cannot be read: {error.strerror or error}") from None
-    return parse_document(data, source)
-
-
-def parse_document(data: bytes, source: str) -> Document:
-    """The gammaplan document in `data`; `source` names it in messages."""
-    if not data.strip():
-        raise NotADocument(f"{source}: is empty; a gammaplan JSON document was expected")
+        raise InputError(f"{source}: cannot be read: {error.strerror or error}") from None
     if len(data) > LARGEST_DOCUMENT:
-        raise NotADocument(
-            f"{source}: is larger than a document may be, {LARGEST_DOCUMENT:,} bytes"
-        )
+        raise InputError(f"{source}: is larger than a document may be, {LARGEST_DOCUMENT:,} bytes")
     try:
         whole = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise NotADocument(f"{source}: is not JSON: {error}") from None
+        raise InputError(f"{source}: is not JSON: {error}") from None
+    return as_document(whole, source)
+
+
+def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON
+    """The document that parsed JSON is."""
     named = SCHEMA.fullmatch(str(whole.get("schema"))) if isinstance(whole, dict) else None
     if named is None or not isinstance(whole.get("result"), dict):
-        raise NotADocument(
+        raise InputError(
             f"{source}: is JSON but not a gammaplan document, "
             'which has "schema": "gammaplan.…/1" and a "result"'
         )
@@ -107,12 +82,16 @@ def parse_document(data: bytes, source: str) -> Document:
             f"{source}: is gammaplan.{command}/{version}, newer than this gammaplan reads "
             f"(/{VERSION}); install a newer gammaplan"
         )
+    result = whole["result"]
     try:
-        one = tuple(_said(whole["result"], source, {}))
-        parts = tuple(_parts(whole["result"], source))
-    except (msgspec.ValidationError, DomainError, TypeError, KeyError) as error:
+        one = tuple(_said(result, source, {}))
+        parts = tuple(_parts(result, source))
+        bounds = result.get("bounds")
+        span = (float(bounds["low"]), float(bounds["high"])) if bounds else None
+    except (msgspec.ValidationError, DomainError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{source}: is a damaged gammaplan.{command} document: {error}") from None
-    return Document(source, command, one, parts, tuple(_findings(whole.get("warnings"), source)))
+    found = tuple(_findings(whole.get("warnings"), source))
+    return Document(source, command, one, parts, found, span)
 
 
 def _parts(result: dict[str, Any], source: str) -> Iterator[Evidence]:  # Any: parsed JSON

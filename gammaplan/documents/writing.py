@@ -10,6 +10,7 @@ from gammaplan.model.acceptance import Acceptance, BetaGeometric, Geometric, Per
 from gammaplan.model.cost import Cost, LinearCost, TableCost
 from gammaplan.model.decision import Band, Decision
 from gammaplan.model.estimate import Counts
+from gammaplan.model.intervals import Interval
 from gammaplan.model.levers import BreakEven, Lever
 from gammaplan.shapes import (
     AcceptanceShape,
@@ -21,6 +22,7 @@ from gammaplan.shapes import (
     CountsShape,
     FindingShape,
     HelpShape,
+    IntervalShape,
     Labels,
     LawName,
     LawParameters,
@@ -89,6 +91,16 @@ def _parameters(law: Acceptance) -> tuple[LawName, LawParameters, float | None]:
     if isinstance(law, BetaGeometric):
         return "beta_geometric", {"p": law.p, "q": law.q}, None
     raise TypeError(f"no document form for {type(law).__name__}")
+
+
+def interval_shape(interval: Interval) -> IntervalShape:
+    """A confidence interval and how it was made."""
+    return {
+        "level": interval.level,
+        "low": interval.low,
+        "high": interval.high,
+        "method": interval.method,
+    }
 
 
 def counts_shape(counts: Counts) -> CountsShape:

@@ -304,7 +304,7 @@ class BetaGeometric:
 
     def _ratio(self, n: Floats) -> Floats:
         """``gamma(p + n) / gamma(p + q + n)`` to a constant, where it is used: past `DIRECT`."""
-        q, z = self.q, self.p + n + (self.q - 1) / 2
+        q, z = self.q, self.p + np.maximum(n, DIRECT) + (self.q - 1) / 2
         return np.where(n < DIRECT, 1.0, (z / DIRECT) ** -q * (1 + q * (q * q - 1) / (24 * z * z)))
 
     def expected_tokens(self, gamma: ArrayLike) -> Floats:

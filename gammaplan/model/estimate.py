@@ -1,7 +1,7 @@
 """Counts of rounds, drafted and accepted tokens, and what they say about alpha."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -31,6 +31,9 @@ class Counts:
         Rounds that refused a drafted token.
     gamma : int or None
         The longest draft. [tokens]
+    tried : tuple of int or None
+        Rounds that drafted position i and had accepted all before it: what the
+        hazard of position i is a share of, where drafts vary in length.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Counts:
     full_accepts: int | None = None
     rejections: int | None = None
     gamma: int | None = None
+    tried: tuple[int, ...] | None = None
 
     @classmethod
     def from_histogram(cls, histogram: Sequence[int]) -> "Counts":
@@ -57,16 +61,58 @@ class Counts:
                 f"some of them more than 0 and none negative, got {list(histogram)}"
             )
         gamma, rounds = len(histogram) - 1, sum(histogram)
-        at_least = tuple(sum(histogram[i:]) for i in range(1, gamma + 1))
+        return cls.full(rounds, [sum(histogram[i:]) for i in range(1, gamma + 1)])
+
+    @classmethod
+    def full(cls, rounds: int, accepted_at_least: Sequence[int]) -> "Counts":
+        """Counts of rounds that all drafted one length, from survival in rounds."""
+        at_least, gamma = tuple(accepted_at_least), len(accepted_at_least)
         return cls(
             rounds=rounds,
             drafted=rounds * gamma,
             accepted=sum(at_least),
             accepted_at_least=at_least,
             drafted_at_least=(rounds,) * gamma,
-            full_accepts=histogram[-1],
-            rejections=rounds - histogram[-1],
+            full_accepts=at_least[-1],
+            rejections=rounds - at_least[-1],
             gamma=gamma,
+        )
+
+    @classmethod
+    def from_rounds(
+        cls, drafted: Sequence[int], accepted: Sequence[int], gamma: int | None = None
+    ) -> "Counts":
+        """Counts of rounds told one by one; empty drafts are left out."""
+        if len(drafted) != len(accepted):
+            raise DomainError("every round needs its drafted and its accepted tokens")
+        pairs: dict[tuple[int, int], int] = {}
+        for pair in zip(drafted, accepted, strict=True):
+            pairs[pair] = pairs.get(pair, 0) + 1
+        return cls.from_pairs(pairs, gamma)
+
+    @classmethod
+    def from_pairs(cls, pairs: Mapping[tuple[int, int], int], gamma: int | None = None) -> "Counts":
+        """Counts of how many rounds drafted d and accepted a; empty drafts are left out.
+
+        Without `gamma` the draft length is known only if all drafts are as long.
+        """
+        told = [(d, a, n) for (d, a), n in pairs.items() if d]
+        if any(not 0 <= a <= d for d, a, _ in told):
+            raise DomainError("a round accepts at least 0 and at most its drafted tokens")
+        longest = max([gamma or 0, *(d for d, _, _ in told)])
+        positions = range(1, longest + 1)
+        if gamma is None and len({d for d, _, _ in told}) == 1:
+            gamma = longest
+        return cls(
+            rounds=sum(n for _, _, n in told),
+            drafted=sum(d * n for d, _, n in told),
+            accepted=sum(a * n for _, a, n in told),
+            accepted_at_least=tuple(sum(n for _, a, n in told if a >= i) for i in positions),
+            drafted_at_least=tuple(sum(n for d, _, n in told if d >= i) for i in positions),
+            full_accepts=sum(n for d, a, n in told if a == d),
+            rejections=sum(n for d, a, n in told if a < d),
+            gamma=gamma or None,
+            tried=tuple(sum(n for d, a, n in told if a >= i - 1 and d >= i) for i in positions),
         )
 
     def __add__(self, other: "Counts") -> "Counts":
@@ -83,7 +129,22 @@ class Counts:
             gamma=None
             if self.gamma is None or other.gamma is None
             else max(self.gamma, other.gamma),
+            tried=_sums(self.at_risk, other.at_risk),
         )
+
+    @property
+    def full_drafts(self) -> bool:
+        """Whether every draft is known to have had `gamma` tokens."""
+        if self.rounds is None or self.drafted is None or self.gamma is None:
+            return False
+        return self.drafted == self.rounds * self.gamma > 0
+
+    @property
+    def at_risk(self) -> tuple[int, ...] | None:
+        """`tried`, or what it follows to be where every draft was full."""
+        if self.tried is not None or self.accepted_at_least is None or self.rounds is None:
+            return self.tried
+        return (self.rounds, *self.accepted_at_least[:-1]) if self.full_drafts else None
 
     @property
     def alpha(self) -> float | None:
@@ -114,15 +175,16 @@ class Counts:
     @property
     def hazards(self) -> tuple[float | None, ...] | None:
         """P(position i accepted, given 1..i-1 were); None where it was never reached."""
-        if not self.accepted_at_least or not self.rounds:
+        if self.accepted_at_least is None or self.at_risk is None or not self.rounds:
             return None
-        reached = (self.rounds, *self.accepted_at_least)
-        return tuple(_ratio(c, n) for c, n in zip(self.accepted_at_least, reached, strict=False))
+        pairs = zip(self.accepted_at_least, self.at_risk, strict=True)
+        return tuple(_ratio(c, n) for c, n in pairs)
 
     @property
     def per_position(self) -> PerPosition | None:
-        """The measured law of acceptance, where every draft was full."""
-        return None if self.survival is None else PerPosition.from_survival(self.survival)
+        """The measured law of acceptance, up to the last position that was reached."""
+        known = [h for h in self.hazards or () if h is not None]
+        return PerPosition(tuple(known)) if known else None
 
 
 def _ratio(part: int | None, whole: int | None) -> float | None:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.words import bar, console, joined, percent, plain, say
-from gammaplan.shapes import ConvertResult
+from gammaplan.shapes import ConvertResult, GammaByC
 
 BAR = 20
 
@@ -44,7 +44,7 @@ def print_convert(
         out.print(_positions(result))
     if result["gamma_by_c"]:
         out.print()
-        say(out, f"Best γ by c: {by_c(result)}.")
+        say(out, f"Best γ by c: {by_c(result['gamma_by_c'])}.")
     out.print()
     _print_engines(out, result, engines)
 
@@ -72,10 +72,10 @@ def headline(result: ConvertResult) -> str:
     return text + "."
 
 
-def by_c(result: ConvertResult) -> str:
+def by_c(rows: Sequence[GammaByC]) -> str:
     """The best draft length as a function of c, the longest first."""
     parts = []
-    for row in reversed(result["gamma_by_c"]):
+    for row in reversed(rows):
         if row["c_high"] is None:
             parts.append("0 from there on")
         else:

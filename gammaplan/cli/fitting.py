@@ -1,0 +1,255 @@
+"""From inputs to the result of a fit: used by fit, and by every command that takes a report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gammaplan.data.findings import finding
+from gammaplan.documents.writing import acceptance_shape, counts_shape, interval_shape
+from gammaplan.engines.base import engines
+from gammaplan.engines.files import Input, together
+from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, sparse
+from gammaplan.errors import DomainError, Finding, InputError
+from gammaplan.model.estimate import Counts
+from gammaplan.model.estimation import Estimate, estimate
+from gammaplan.model.reported import gamma_by_c
+from gammaplan.shapes import FitFigures, FitResult, GammaByC
+
+FEW_ROUNDS = 30
+FEWEST_BLOCKS_SHOWN = 4
+
+
+class Assumed(NamedTuple):
+    """What the user says of the drafts that the inputs do not."""
+
+    gamma: int | None = None
+    full_drafts: bool = False
+    level: float = 0.95
+
+
+class Fitted(NamedTuple):
+    """The result of a fit and what there is to say about it."""
+
+    result: FitResult
+    findings: list[Finding]
+
+
+def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
+    """The figures of every group and, where they may be added up, of all together."""
+    said = together(inputs)
+    findings = list(said.findings)
+    groups = [_stated(g, assumed) for g in said.groups.values()]
+    pooled = _may_pool(groups)
+    shown = list(said.listed.values()) or groups
+    parts = [_figures([_stated(g, assumed)], assumed, named=True) for g in shown]
+    whole = _figures(groups if pooled else [], assumed, named=False)
+    for figures in [whole] if pooled else parts:
+        findings += _figure_findings(figures, assumed)
+    findings += _group_findings(groups, said, pooled)
+    if pooled and groups and whole["method"] == "mle":
+        findings += sparse(groups)
+    engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
+    result: FitResult = {
+        **whole,
+        "pooled": pooled,
+        "groups": parts,
+        "engine": engine,
+        "format": form,
+    }
+    return Fitted(result, _once(findings))
+
+
+def _one(names: set[str | None]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    return list({(f.code, f.origin): f for f in reversed(findings)}.values())[::-1]
+
+
+def _stated(group: Group, assumed: Assumed) -> Group:
+    """The group with the draft length that the user states, where the input has none."""
+    total = group.total
+    if assumed.gamma is None:
+        return group
+    longest = total.gamma or len(total.accepted_at_least or ())
+    if longest and longest > assumed.gamma:
+        raise DomainError(
+            f"--gamma states the longest draft, and the input has drafts of {longest} tokens, "
+            f"got {assumed.gamma}"
+        )
+    return replace(group, counts=replace(total, gamma=assumed.gamma), pairs={})
+
+
+def _may_pool(groups: Sequence[Group]) -> bool:
+    """Whether groups differ in nothing but the file they came from."""
+    kinds = {
+        (
+            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
+            g.total.gamma,
+            g.tree,
+            g.unusable,
+        )
+        for g in groups
+    }
+    return len(kinds) <= 1
+
+
+def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFigures:
+    """The figures of groups that add up; of none, an empty set of them."""
+    usable = bool(groups) and not any(g.tree or g.unusable for g in groups)
+    total = _added(groups)
+    length = _average(groups)
+    found = _estimate(groups, total, length, assumed) if usable else None
+    counts = found.counts if found else total
+    law = found.acceptance if found else None
+    rate = counts.pooled_rate
+    if rate is None and groups:
+        rate = groups[0].rate
+    figures: FitFigures = {
+        "alpha": found.alpha if found else None,
+        "method": found.method if found else "none",  # type: ignore[typeddict-item]  # one of its words
+        "interval": interval_shape(found.interval) if found and found.interval else None,
+        "bounds": {"low": found.bounds[0], "high": found.bounds[1]}
+        if found and found.bounds
+        else None,
+        "gamma": counts.gamma,
+        "mean_length": counts.mean_length if length is None else length,
+        "pooled_rate": rate,
+        "hazards": list(counts.hazards or ()),
+        "survival": list(counts.survival or ()),
+        "counts": counts_shape(counts) if counts != Counts(gamma=counts.gamma) else None,
+        "constancy": None,
+        "gamma_by_c": _by_c(counts, found),
+        "trend": _trend(groups),
+        "acceptance": acceptance_shape(law, counts=counts) if law else None,
+    }
+    if found and found.constancy and found.constancy.df:
+        test = found.constancy
+        figures["constancy"] = {
+            "statistic": test.statistic,
+            "df": test.df,
+            "p_value": test.p_value,
+            "direction": test.direction,  # type: ignore[typeddict-item]  # one of its words
+        }
+    if figures["acceptance"] and found:
+        figures["acceptance"]["interval"] = figures["interval"]
+        figures["acceptance"]["bounds"] = figures["bounds"]
+        figures["acceptance"]["alpha"] = found.alpha
+    if named:
+        figures["labels"] = dict(groups[0].labels)
+    return figures
+
+
+def _added(groups: Sequence[Group]) -> Counts:
+    totals = [g.total for g in groups]
+    return sum(totals[1:], totals[0]) if totals else Counts()
+
+
+def _average(groups: Sequence[Group]) -> float | None:
+    total = sum(g.weighted[0] for g in groups)
+    weight = sum(g.weighted[1] for g in groups)
+    return total / weight if weight else None
+
+
+def _estimate(
+    groups: Sequence[Group], total: Counts, length: float | None, assumed: Assumed
+) -> Estimate:
+    full = assumed.full_drafts and total.drafted is not None
+    known = total.rejections is not None
+    clusters = clusters_of(groups, by_trials=known)
+    return estimate(
+        total, level=assumed.level, full_drafts=full, mean_length=length, clusters=clusters
+    )
+
+
+def _by_c(counts: Counts, found: Estimate | None) -> list[GammaByC]:
+    """Which length is best for which c, as far as positions were measured."""
+    if found is None or found.acceptance is None or not counts.gamma:
+        return []
+    law = found.acceptance
+    measured = counts.per_position if counts.hazards else None
+    if measured is not None and measured.observed_to == counts.gamma:
+        law = measured
+    rows = gamma_by_c(law, counts.gamma)
+    return [{"gamma": g, "c_low": low, "c_high": high} for g, low, high in rows]
+
+
+def _trend(groups: Sequence[Group]) -> list[float | None]:
+    """One alpha a block, in order, for one group whose records are consecutive."""
+    if len(groups) != 1:
+        return []
+    rows = groups[0].sums.trials.array()
+    if len(rows) < FEWEST_BLOCKS_SHOWN:
+        return []
+    with np.errstate(invalid="ignore"):
+        return [None if np.isnan(a) else float(a) for a in rows[:, 0] / rows[:, 1]]
+
+
+def _figure_findings(figures: FitFigures, assumed: Assumed) -> list[Finding]:
+    """What the figures of one group make worth saying."""
+    found: list[Finding] = []
+    counts, bounds, gamma = figures["counts"], figures["bounds"], figures["gamma"]
+    rounds = counts["rounds"] if counts else None
+    drafted = counts["drafted"] if counts else None
+    if counts and counts["accepted"] == 0 and drafted:
+        found.append(finding("zero_accepted", drafted=f"{drafted:,}"))
+    if rounds and 0 < rounds < FEW_ROUNDS:
+        found.append(finding("few_drafts", rounds=rounds))
+    longest = gamma or (len(counts["drafted_at_least"] or ()) if counts else 0)
+    if rounds and drafted and longest and drafted < rounds * longest:
+        mean = f"{drafted / rounds:.2f}"
+        found.append(finding("variable_draft_length", mean=mean, gamma=longest))
+    if figures["method"] == "nearly_full_drafts" and bounds:
+        low, high = (f"{bounds[end]:.4f}" for end in ("low", "high"))
+        found.append(finding("nearly_full_drafts", low=low, high=high))
+    known = drafted or figures["pooled_rate"] is not None or figures["mean_length"] is not None
+    if figures["alpha"] is None and gamma is None and rounds is None and known:
+        found.append(finding("gamma_unknown"))
+    if assumed.full_drafts:
+        found.append(finding("full_drafts_asserted"))
+    test, law = figures["constancy"], figures["acceptance"]
+    if test and law and test["direction"] != "constant":
+        model = {
+            "per_position": "the measured positions",
+            "beta_geometric": "a mixture of rounds",
+            "geometric": "one α",
+        }[law["model"]]
+        how = {"rising": "rises", "falling": "falls", "uneven": "is uneven"}[test["direction"]]
+        p_value = f"{test['p_value']:.2g}"
+        found.append(finding("alpha_not_constant", direction=how, p_value=p_value, model=model))
+    return found
+
+
+def _group_findings(groups: Sequence[Group], said: Collected, pooled: bool) -> list[Finding]:
+    found: list[Finding] = []
+    if not groups and said.empty:
+        found.append(finding("zero_drafts", records=f"{said.empty} record(s)"))
+    if len(groups) > 1:
+        gammas = {g.total.gamma for g in groups}
+        names = "; ".join(_name(g) for g in groups[:4]) + ("; …" if len(groups) > 4 else "")
+        if len(gammas) > 1:
+            known = sorted(g for g in gammas if g is not None)
+            shown = ", ".join(map(str, known)) + (" and unknown" if None in gammas else "")
+            found.append(finding("mixed_gamma", gammas=shown))
+        found.append(finding("multi_series", kind="groups", names=names))
+        if not pooled:
+            found.append(finding("not_pooled"))
+    if len(said.listed) >= MOST_LISTED:
+        found.append(finding("many_groups", limit=f"{MOST_LISTED:,}"))
+    return found
+
+
+def _name(group: Group) -> str:
+    labels = ", ".join(f"{k}={v}" for k, v in group.labels.items())
+    gamma = group.total.gamma
+    return (labels or "unnamed") + (f", γ {gamma}" if gamma else "")
+
+
+def known_engine(name: str) -> None:
+    """Raise InputError unless an engine has this name."""
+    names = [e.NAME for e in engines()]
+    if name not in names:
+        raise InputError(f"--engine must be one of {', '.join(names)}, got {name}")

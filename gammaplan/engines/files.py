@@ -1,0 +1,155 @@
+"""One input or many, read and added up; many are mapped over an executor."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from gammaplan.data.findings import finding
+from gammaplan.engines import times
+from gammaplan.engines.base import Dropped, Item, Record, Round
+from gammaplan.engines.groups import Collected, collect, merge
+from gammaplan.engines.lines import BUFFER, named, open_stream
+from gammaplan.engines.reading import ANY, Reading, Wanted, read, read_difference
+
+MOST_COUNTED = 2**32  # bytes gone back over to name the line of a damaged record
+
+
+class Asked(NamedTuple):
+    """How inputs are to be read and grouped."""
+
+    wanted: Wanted = ANY
+    by: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+PLAIN = Asked()
+
+
+@dataclass
+class Input:
+    """What one input turned out to be, and what it said."""
+
+    name: str
+    engine: str | None
+    format: str | None
+    said: Collected = field(default_factory=Collected)
+
+
+def collect_files(
+    paths: Sequence[str],
+    *,
+    asked: Asked = PLAIN,
+    executor: Executor | None = None,
+    progress: Callable[[str, int], None] = lambda name, read: None,
+) -> list[Input]:
+    """Read every input; several are labelled by file, and mapped over `executor`.
+
+    Raises
+    ------
+    InputError
+        If an input cannot be opened.
+    """
+    labels = _file_labels(paths)
+    if executor is not None:
+        return list(executor.map(partial(_collect_one, asked=asked), paths, labels))
+    return [
+        _collect_one(path, label, asked=asked, progress=partial(progress, path))
+        for path, label in zip(paths, labels, strict=True)
+    ]
+
+
+def collect_difference(before: str, after: str, *, asked: Asked = PLAIN) -> Input:
+    """What the counters of two scrapes gained between them."""
+    reading = read_difference(before, after, wanted=asked.wanted)
+    return _collected(after, reading, {}, asked)
+
+
+def _file_labels(paths: Sequence[str]) -> list[dict[str, str]]:
+    """The shortest endings of the paths that tell them apart; none for a single path."""
+    if len(paths) == 1:
+        return [{}]
+    names = [named(p) if p == "-" else Path(p).name for p in paths]
+    if len(set(names)) < len(names):
+        names = [named(p) for p in paths]
+    return [{"file": name} for name in names]
+
+
+def _collect_one(
+    path: str,
+    labels: dict[str, str],
+    *,
+    asked: Asked,
+    progress: Callable[[int], None] = lambda offset: None,
+) -> Input:
+    detail = bool(asked.by or asked.since or asked.until)
+    reading = read(path, wanted=asked.wanted, detail=detail, progress=progress)
+    return _collected(path, reading, labels, asked)
+
+
+def _collected(path: str, reading: Reading, labels: dict[str, str], asked: Asked) -> Input:
+    items: Iterable[Item] = reading.items
+    if asked.since or asked.until:
+        items = _between(items, asked)
+    said = collect(items, extra=labels, by=asked.by)
+    if said.lost:
+        where = _located(path, said.dropped)
+        said.note(finding("truncated_line", lost=_records(said.lost), what="; ".join(where)))
+    return Input(named(path), reading.engine, reading.format, said)
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count:,} records"
+
+
+def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
+    """Records of the time asked for; records without a time are left out, and said."""
+    since = times.parse(asked.since) if asked.since else None
+    until = times.parse(asked.until) if asked.until else None
+    untimed = 0
+    for item in items:
+        if isinstance(item, Record | Round):
+            time = item.time if isinstance(item, Round) else item.time or item.name
+            inside = times.within(time, since, until)
+            untimed += inside is None
+            if not inside:
+                continue
+        yield item
+    if untimed:
+        yield finding("untimed", records=untimed)
+
+
+def _located(path: str, dropped: Sequence[Dropped]) -> list[str]:
+    """Each damaged record with its file and line, where the input can be read again."""
+    offsets = [d.offset for d in dropped if d.offset >= 0]
+    lines = _line_numbers(path, offsets) if offsets and path != "-" else {}
+    return [
+        f"{named(path)}{f':{lines[d.offset]}' if d.offset in lines else ''}: {d.what}"
+        for d in dropped
+    ]
+
+
+def _line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:
+    """The line number at each offset, counted by reading the input once more."""
+    if max(offsets) > MOST_COUNTED:
+        return {}
+    found: dict[int, int] = {}
+    at, line = 0, 1
+    with open_stream(path) as stream:
+        for offset in sorted(set(offsets)):
+            while at < offset:
+                part = stream.read(min(BUFFER, offset - at))
+                if not part:
+                    return found
+                line += part.count(b"\n")
+                at += len(part)
+            found[offset] = line
+    return found
+
+
+def together(inputs: Sequence[Input]) -> Collected:
+    """What all inputs said."""
+    return merge(i.said for i in inputs)

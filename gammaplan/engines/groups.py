@@ -1,0 +1,266 @@
+"""Items of a reader, added up into groups of what may be added up."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gammaplan.data.findings import finding
+from gammaplan.engines.base import Batch, Dropped, Item, Labels, Record, Round
+from gammaplan.errors import Finding
+from gammaplan.model.arrays import Floats
+from gammaplan.model.estimate import Counts
+from gammaplan.model.intervals import Blocks, Requests
+
+MOST_NAMES = 65_536  # requests told apart; further ones share buckets by their hash
+MOST_LISTED = 10_000  # groups that --by may list
+MOST_DROPPED = 3  # damaged records that are described; the rest is counted
+
+
+@dataclass
+class Sums:
+    """What the interval needs: accepted with trials, and with rounds, by cluster."""
+
+    trials: Blocks = field(default_factory=Blocks)
+    rounds: Blocks = field(default_factory=Blocks)
+    by_request: dict[str, list[float]] = field(default_factory=dict)
+    requests: int = 0
+
+    def add(self, record: Record) -> None:
+        """One record of windows, requests or totals."""
+        counts = record.counts
+        if counts.accepted is None:
+            return
+        rejections, rounds = counts.rejections, counts.rounds
+        if record.unit == "request":
+            self.add_request(record.name, counts.accepted, rejections, rounds)
+            return
+        if rejections is not None:
+            self.trials.add(counts.accepted, counts.accepted + rejections)
+        if rounds is not None:
+            self.rounds.add(counts.accepted, rounds)
+
+    def add_request(
+        self, name: str, accepted: int, rejections: int | None, rounds: int | None
+    ) -> None:
+        """Part of one request, or all of it."""
+        if name not in self.by_request and len(self.by_request) >= MOST_NAMES:
+            name = str(hash(name) % MOST_NAMES)
+        sums = self.by_request.setdefault(name, [0.0, 0.0, 0.0])
+        sums[0] += accepted
+        sums[1] += accepted + (rejections or 0)
+        sums[2] += rounds or 0
+
+    def add_batch(self, batch: Batch) -> None:
+        """Many windows at once."""
+        self.trials.add_many(batch.accepted, batch.trials)
+        self.rounds.add_many(batch.accepted, batch.rounds)
+
+    def clusters(self, *, by_trials: bool) -> tuple[Floats, str]:
+        """Accepted and trials (or rounds) of each cluster, and what the clusters are."""
+        if len(self.by_request) > 1:
+            every = np.asarray(list(self.by_request.values()), dtype=np.float64)
+            return every[:, [0, 1 if by_trials else 2]], "requests"
+        return (self.trials if by_trials else self.rounds).array(), "blocks"
+
+
+@dataclass
+class Group:
+    """Counts that may be added up, with their labels and what their interval needs."""
+
+    labels: Labels
+    counts: Counts | None = None
+    sums: Sums = field(default_factory=Sums)
+    pairs: dict[tuple[int, int], int] = field(default_factory=dict)
+    weighted: tuple[float, float] = (0.0, 0.0)
+    rate: float | None = None
+    tree: bool = False
+    unusable: bool = False
+    parts: dict[str, set[str]] = field(default_factory=dict)
+    records: int = 0
+
+    def add(self, item: Record | Round | Batch) -> None:
+        """One more item."""
+        self.records += len(item.accepted) if isinstance(item, Batch) else 1
+        if isinstance(item, Round):
+            pair = (item.drafted, item.accepted)
+            self.pairs[pair] = self.pairs.get(pair, 0) + 1
+            refused = int(item.accepted < item.drafted)
+            if item.request is None:
+                self.sums.trials.add(item.accepted, item.accepted + refused)
+                self.sums.rounds.add(item.accepted, 1)
+            else:
+                self.sums.add_request(item.request, item.accepted, refused, 1)
+            return
+        self.counts = item.counts if self.counts is None else self.counts + item.counts
+        if isinstance(item, Batch):
+            self.sums.add_batch(item)
+            return
+        self.sums.add(item)
+        self.tree |= item.tree
+        self.unusable |= item.unusable
+        self.rate = item.rate if item.rate is not None else self.rate
+        if item.average is not None:
+            length, weight = item.average
+            self.weighted = (self.weighted[0] + length * weight, self.weighted[1] + weight)
+        for key, value in item.part.items():
+            names = self.parts.setdefault(key, set())
+            if len(names) < MOST_LISTED:
+                names.add(value)
+
+    @property
+    def total(self) -> Counts:
+        """The counts of all items."""
+        told = Counts.from_pairs(self.pairs) if self.pairs else None
+        if self.counts is None or told is None:
+            return self.counts or told or Counts()
+        return self.counts + told
+
+    @property
+    def mean_length(self) -> float | None:
+        """The weighted mean of printed averages, where nothing was counted."""
+        total, weight = self.weighted
+        return total / weight if weight else None
+
+
+@dataclass
+class Collected:
+    """All that one or more inputs said."""
+
+    groups: dict[tuple[object, ...], Group] = field(default_factory=dict)
+    listed: dict[tuple[object, ...], Group] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    lost: int = 0
+    records: int = 0
+    empty: int = 0
+
+    def note(self, found: Finding) -> None:
+        """Keep one finding of each code and sentence."""
+        if all(f.code != found.code or f.origin != found.origin for f in self.findings):
+            self.findings.append(found)
+
+    def drop(self, dropped: Dropped) -> None:
+        """Count a damaged record, and describe the first few."""
+        self.lost += 1
+        if len(self.dropped) < MOST_DROPPED:
+            self.dropped.append(dropped)
+
+
+def collect(
+    items: Iterable[Item], *, extra: Labels | None = None, by: str | None = None
+) -> Collected:
+    """Add items up by their labels and draft length; with `by`, list its values too."""
+    found = Collected()
+    for item in items:
+        if isinstance(item, Finding):
+            found.note(item)
+        elif isinstance(item, Dropped):
+            found.drop(item)
+        else:
+            _add(found, item, extra or {}, by)
+    return found
+
+
+def _add(found: Collected, item: Record | Round | Batch, extra: Labels, by: str | None) -> None:
+    found.records += len(item.accepted) if isinstance(item, Batch) else 1
+    labels = {**extra, **item.group}
+    gamma = None if isinstance(item, Round) else item.counts.gamma
+    if not isinstance(item, Round) and item.counts.drafted == 0:
+        found.empty += 1
+        return
+    key = (*sorted(labels.items()), gamma)
+    found.groups.setdefault(key, Group(labels)).add(item)
+    if by is None:
+        return
+    name = _value(item, by)
+    if name is None:
+        return
+    fine = {**labels, by: name}
+    at = (*sorted(fine.items()), gamma)
+    if at in found.listed or len(found.listed) < MOST_LISTED:
+        found.listed.setdefault(at, Group(fine)).add(item)
+
+
+def _value(item: Record | Round | Batch, by: str) -> str | None:
+    """What an item is called under `by`: its window, its request, or one of its labels."""
+    if isinstance(item, Batch):
+        return item.group.get(by)
+    if isinstance(item, Round):
+        known = {"request": item.request, "window": item.time or None}
+        return known.get(by) or item.group.get(by)
+    if item.unit == by:
+        return item.name
+    return item.part.get(by) or item.group.get(by)
+
+
+def merge(parts: Iterable[Collected]) -> Collected:
+    """What several inputs said, together; groups of the same labels add up."""
+    whole = Collected()
+    for part in parts:
+        for target, source in ((whole.groups, part.groups), (whole.listed, part.listed)):
+            for key, group in source.items():
+                target[key] = _joined(target[key], group) if key in target else group
+        for found in part.findings:
+            whole.note(found)
+        for dropped in part.dropped:
+            if len(whole.dropped) < MOST_DROPPED:
+                whole.dropped.append(dropped)
+        whole.lost += part.lost
+        whole.records += part.records
+        whole.empty += part.empty
+    return whole
+
+
+def _joined(a: Group, b: Group) -> Group:
+    """Two groups of the same labels; blocks are joined block by block."""
+    pairs = dict(a.pairs)
+    for pair, count in b.pairs.items():
+        pairs[pair] = pairs.get(pair, 0) + count
+    known = [c for c in (a.counts, b.counts) if c is not None]
+    sums = Sums(by_request={**a.sums.by_request})
+    for name, (accepted, trials, rounds) in b.sums.by_request.items():
+        row = sums.by_request.setdefault(name, [0.0, 0.0, 0.0])
+        for i, value in enumerate((accepted, trials, rounds)):
+            row[i] += value
+    for side in ("trials", "rounds"):
+        blocks: Blocks = getattr(sums, side)
+        for part in (getattr(a.sums, side), getattr(b.sums, side)):
+            for row in part.array():
+                blocks.add(float(row[0]), float(row[1]))
+    return replace(
+        a,
+        counts=sum(known[1:], known[0]) if known else None,
+        sums=sums,
+        pairs=pairs,
+        weighted=(a.weighted[0] + b.weighted[0], a.weighted[1] + b.weighted[1]),
+        rate=a.rate if a.rate is not None else b.rate,
+        tree=a.tree or b.tree,
+        unusable=a.unusable or b.unusable,
+        parts={k: a.parts.get(k, set()) | b.parts.get(k, set()) for k in {*a.parts, *b.parts}},
+        records=a.records + b.records,
+    )
+
+
+def clusters_of(groups: Iterable[Group], *, by_trials: bool) -> tuple[Requests, str] | None:
+    """The clusters of one group or several, for `estimate`; None where there are too few."""
+    arrays: list[Floats] = []
+    kind = "blocks"
+    for group in groups:
+        rows, kind = group.sums.clusters(by_trials=by_trials)
+        arrays.append(rows)
+    every = np.concatenate(arrays) if arrays else np.zeros((0, 2))
+    every = every[every[:, 1] > 0]
+    if len(every) < 2:
+        return None
+    return Requests.of(every), kind
+
+
+def sparse(groups: Iterable[Group]) -> Iterator[Finding]:
+    """Whether there are too few independent pieces to show how acceptance varies."""
+    for group in groups:
+        rows, kind = group.sums.clusters(by_trials=True)
+        least = 3 if kind == "requests" else 10
+        if 0 < len(rows) < least and group.records > 1:
+            yield finding("few_clusters", clusters=f"{len(rows)} {kind}")
+            return

@@ -1,0 +1,230 @@
+"""Recognise what an input is, and read it: the one door to every engine's formats."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+from itertools import chain, islice
+from typing import NamedTuple
+
+from gammaplan.data.findings import finding
+from gammaplan.engines.base import (
+    Dropped,
+    Engine,
+    ExpositionFormat,
+    Format,
+    Item,
+    JsonFormat,
+    LogFormat,
+    Sample,
+    engines,
+)
+from gammaplan.engines.lines import Block, Blocks, is_log_line, named, open_stream
+from gammaplan.engines.prometheus import HEAD, difference, samples
+from gammaplan.engines.values import values
+from gammaplan.errors import Finding, InputError
+
+HEAD_LINES = 30
+MOST_CONTEXT = 64  # settings lines kept from before the first record
+MOST_LOOKED_AT = 200  # JSON values looked at to recognise their format
+
+
+class Candidate(NamedTuple):
+    """A format and the engine that prints it."""
+
+    engine: Engine
+    format: Format
+
+
+class Wanted(NamedTuple):
+    """What the user says the input is; None: recognise it."""
+
+    engine: str | None = None
+    format: str | None = None
+
+    def candidates(self) -> list[Candidate]:
+        """The formats that may be meant."""
+        every = [Candidate(e, f) for e in engines() for f in e.FORMATS]
+        if self.engine is not None:
+            every = [c for c in every if self.engine == c.engine.NAME]
+        if self.format is not None:
+            every = [c for c in every if c.format.name == self.format]
+        return every
+
+
+ANY = Wanted()
+
+
+@dataclass
+class Reading:
+    """What an input turned out to be, and its items (`engine` is None where nothing fitted)."""
+
+    engine: str | None
+    format: str | None
+    items: Iterator[Item]
+
+
+def read(
+    path: str,
+    *,
+    wanted: Wanted = ANY,
+    detail: bool = False,
+    progress: Callable[[int], None] = lambda offset: None,
+) -> Reading:
+    """Recognise one input and read it; with `detail`, records keep their names.
+
+    Items stream: nothing is read before they are asked for but what it takes
+    to recognise the input.
+    """
+    stream = open_stream(path)
+    known = wanted.candidates()
+    kind = _kind(stream)
+    if kind == "json":
+        return _read_json(stream, known)
+    if kind == "exposition":
+        return _read_exposition(stream, known)
+    return _read_log(Blocks(stream, progress), known, detail=detail)
+
+
+def read_difference(before: str, after: str, *, wanted: Wanted = ANY) -> Reading:
+    """What the counters of two scrapes of the same processes gained between them."""
+    streams = [open_stream(path) for path in (before, after)]
+    for path, stream in zip((before, after), streams, strict=True):
+        if _kind(stream) != "exposition":
+            raise InputError(
+                f"{named(path)}: --before needs Prometheus text on both sides, and this is not"
+            )
+    known = [c for c in wanted.candidates() if isinstance(c.format, ExpositionFormat)]
+    sides = [_wanted_samples(stream, known) for stream in streams]
+    found, noted = [s[0] for s in sides], [f for s in sides for f in s[1]]
+    gained = list(difference(*found))
+    noted += [g for g in gained if isinstance(g, Finding)]
+    return _from_samples([g for g in gained if isinstance(g, Sample)], noted, known)
+
+
+def _kind(stream: BufferedReader) -> str:
+    """Whether the input starts like JSON, like Prometheus text, or like lines of a log."""
+    head = stream.peek(65536)[:65536]
+    text = head.lstrip()
+    first = text.partition(b"\n")[0]
+    if text[:1] == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"[", b"]")):
+        return "log" if is_log_line(first) else "json"
+    if text.startswith((b"data: {", b"data:{")):
+        return "json"
+    lines = [line for line in text.split(b"\n", HEAD_LINES)[:HEAD_LINES] if line.strip()]
+    if len(lines) == 1 and not text.endswith(b"\n"):
+        lines = [text]
+    if lines and 2 * sum(bool(HEAD.match(line)) for line in lines) > len(lines):
+        return "exposition"
+    return "log"
+
+
+def _nothing(hint: str = "") -> Reading:
+    return Reading(None, None, iter([finding("no_spec_data", hint=hint)]))
+
+
+def _read_json(stream: BufferedReader, known: list[Candidate]) -> Reading:
+    """The format of the first value that one claims; what came before it is kept."""
+    formats = [c for c in known if isinstance(c.format, JsonFormat)]
+    source = values(stream)
+    before = []
+    for value in islice(source, MOST_LOOKED_AT):
+        before.append(value)
+        if isinstance(value, Dropped):
+            continue
+        for candidate in formats:
+            assert isinstance(candidate.format, JsonFormat)
+            if candidate.format.claims(value):
+                items = candidate.format.read(chain(before, source))
+                return Reading(candidate.engine.NAME, candidate.format.name, items)
+    lost = [v for v in before if isinstance(v, Dropped)]
+    return Reading(None, None, iter([*lost, finding("no_spec_data", hint="")]))
+
+
+def _wanted_samples(
+    stream: BufferedReader, known: Iterable[Candidate]
+) -> tuple[list[Sample], list[Finding]]:
+    families = {
+        f for c in known if isinstance(c.format, ExpositionFormat) for f in c.format.families
+    }
+    found = list(samples(Blocks(stream), sorted(families)))
+    kept = [s for s in found if isinstance(s, Sample)]
+    return kept, [f for f in found if isinstance(f, Finding)]
+
+
+def _read_exposition(stream: BufferedReader, known: list[Candidate]) -> Reading:
+    kept, noted = _wanted_samples(stream, known)
+    return _from_samples(kept, noted, known)
+
+
+def _from_samples(kept: list[Sample], noted: list[Finding], known: Iterable[Candidate]) -> Reading:
+    for candidate in known:
+        form = candidate.format
+        if isinstance(form, ExpositionFormat) and any(
+            proof in s.name for s in kept for proof in form.proofs
+        ):
+            own = [s for s in kept if any(f in s.name for f in form.families)]
+            return Reading(candidate.engine.NAME, form.name, chain(noted, form.read(own)))
+    hint = " (speculation is off, or its statistics are)"
+    return Reading(None, None, chain(noted, [finding("no_spec_data", hint=hint)]))
+
+
+def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Reading:
+    formats = [c for c in known if isinstance(c.format, LogFormat)]
+    source = iter(blocks)
+    context: dict[str, list[bytes]] = {}
+    for block in source:
+        candidate = _first_claim(block, formats)
+        if candidate is None:
+            _keep_context(block, formats, context)
+            continue
+        form = candidate.format
+        assert isinstance(form, LogFormat)
+        earlier = bytearray(b"".join(context.get(form.name, [])))
+        start: list[Block] = [(earlier, len(earlier), 0)] if earlier else []
+        reader = form.read_fast if form.read_fast and not detail else form.read
+        items = chain(reader(chain(start, [block], source)), _losses(blocks))
+        return Reading(candidate.engine.NAME, form.name, items)
+    return Reading(None, None, chain(_losses(blocks), [finding("no_spec_data", hint="")]))
+
+
+def _first_claim(block: Block, formats: Iterable[Candidate]) -> Candidate | None:
+    """The format whose own mark comes first in the block, on a line that it claims."""
+    buffer, end, _ = block
+    best: tuple[int, Candidate] | None = None
+    for candidate in formats:
+        form = candidate.format
+        assert isinstance(form, LogFormat)
+        at = buffer.find(form.marks[0], 0, end if best is None else best[0])
+        while at >= 0:
+            start, stop = buffer.rfind(b"\n", 0, at) + 1, buffer.find(b"\n", at, end)
+            if form.claims(bytes(buffer[start : stop if stop >= 0 else end])):
+                best = (at, candidate)
+                break
+            at = buffer.find(form.marks[0], at + 1, end if best is None else best[0])
+    return best[1] if best else None
+
+
+def _keep_context(
+    block: Block, formats: Iterable[Candidate], context: dict[str, list[bytes]]
+) -> None:
+    """Lines that say how speculation was set up, which come before the first record."""
+    buffer, end, _ = block
+    for candidate in formats:
+        form = candidate.format
+        assert isinstance(form, LogFormat)
+        for mark in form.marks[1:]:
+            at = buffer.find(mark, 0, end)
+            kept = context.setdefault(form.name, [])
+            while at >= 0 and len(kept) < MOST_CONTEXT:
+                start, stop = buffer.rfind(b"\n", 0, at) + 1, buffer.find(b"\n", at, end)
+                stop = stop + 1 if stop >= 0 else end
+                kept.append(bytes(buffer[start:stop]))
+                at = buffer.find(mark, stop, end)
+
+
+def _losses(blocks: Blocks) -> Iterator[Item]:
+    """What could not be read, told after what could."""
+    if blocks.skipped:
+        yield finding("long_line", lines=blocks.skipped)
+    if blocks.lost:
+        yield finding("cut_input", reason=blocks.lost)

@@ -1,0 +1,108 @@
+"""JSON values of a stream: one document, JSON lines, server-sent events or Python reprs."""
+
+import ast
+from collections.abc import Iterator
+from io import BufferedReader
+from typing import Any
+
+import msgspec
+
+from gammaplan.engines.base import Dropped
+from gammaplan.engines.lines import DAMAGED
+
+LARGEST_VALUE = 64 * 2**20
+_DECODE = msgspec.json.Decoder().decode
+_BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def values(stream: BufferedReader) -> Iterator[Any]:
+    """Each value in turn, the items of a top-level list one by one; `Dropped` for a damaged one.
+
+    One value a line where the first line is one; otherwise the whole input is
+    one document, which must fit in memory (64 MiB).
+    """
+    try:
+        first = stream.readline(LARGEST_VALUE)
+        while first and not first.strip():
+            first = stream.readline(LARGEST_VALUE)
+        one = _line(first)
+        if one is not None and not isinstance(one, Dropped):
+            yield from _items(one)
+            yield from _lines(stream)
+            return
+        rest = stream.read(LARGEST_VALUE + 1)
+    except DAMAGED:
+        yield Dropped("the rest of the input, which is cut")
+        return
+    if len(rest) > LARGEST_VALUE:
+        yield Dropped(f"one JSON document of more than {LARGEST_VALUE:,} bytes")
+        return
+    try:
+        yield from _items(_DECODE(first + rest))
+    except _BROKEN:
+        if isinstance(one, Dropped):
+            yield one
+        for line in rest.splitlines():
+            value = _line(line)
+            if value is not None:
+                yield from _items(value)
+
+
+def _lines(stream: BufferedReader) -> Iterator[Any]:
+    while line := stream.readline(LARGEST_VALUE):
+        value = _line(line)
+        if value is not None:
+            yield from _items(value)
+
+
+def _items(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from value
+    else:
+        yield value
+
+
+def _line(line: bytes) -> Any:
+    """The value of one line; None for a line without one, `Dropped` for a damaged one."""
+    text = line.strip().removeprefix(b"\xef\xbb\xbf")
+    if text.startswith(b"data:"):
+        text = text[5:].strip()
+    if not text or text == b"[DONE]" or text[:1] in (b":", b"#"):
+        return None
+    try:
+        return _DECODE(text)
+    except _BROKEN:
+        pass
+    if text[:1] in (b"{", b"[") and len(text) < 2**20:
+        try:
+            return ast.literal_eval(text.decode())
+        except (ValueError, SyntaxError, RecursionError, MemoryError, UnicodeDecodeError):
+            pass
+    return Dropped("a JSON line") if text[:1] in (b"{", b"[") else None
+
+
+def whole_number(value: Any) -> int | None:
+    """`value` if it is a whole number of at least 0 (a float that is one too), else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not 0 <= value < 2**63 or value != int(value):
+        return None
+    return int(value)
+
+
+def whole_numbers(value: Any) -> list[int] | None:
+    """`value` if it is a list of whole numbers of at least 0, else None."""
+    if not isinstance(value, list):
+        return None
+    numbers = [whole_number(v) for v in value]
+    return None if None in numbers else [n for n in numbers if n is not None]
+
+
+def fractions(value: Any) -> list[float] | None:
+    """`value` if it is a list of numbers in [0, 1], else None."""
+    if not isinstance(value, list):
+        return None
+    good = all(
+        isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1 for v in value
+    )
+    return [float(v) for v in value] if good else None

@@ -1,0 +1,253 @@
+"""The V1 engine's SpecDecoding lines: windows of the log interval, to be added up."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gammaplan.data.findings import finding
+from gammaplan.engines.base import Batch, Dropped, Item, Labels, Record
+from gammaplan.engines.lines import Block, Line, clean, matching
+from gammaplan.model.arrays import Floats
+from gammaplan.model.consistency import rounded_counts, rounds_of
+from gammaplan.model.estimate import Counts
+
+MARK = b"SpecDecoding metrics: "
+CONFIG = b"SpeculativeConfig("
+MARKS = (MARK, CONFIG)
+HALF_RATE, HALF_LENGTH = 5e-4, 5e-3  # half a unit of the last printed digit
+BATCH = 4_096
+STARTUP = 64 * 2**20  # bytes in which a large log is searched for the start-up line
+UNWRAPPED = b"(I"  # how a line starts that nothing wraps: "(APIServer pid=1) " or "INFO "
+MOST_TRIED = 20_000  # numbers of rounds tried for one window whose drafts vary
+
+_KEYS = {
+    "length": re.compile(r"Mean acceptance length: (\d+\.\d\d|-?nan)(?![\d.])"),
+    "accepted": re.compile(r"[ ,]Accepted: (\d+) tokens"),
+    "drafted": re.compile(r"Drafted: (\d+) tokens"),
+    "rates": re.compile(r"Per-position acceptance rate: ((?:\d+\.\d{3}(?!\d)|-?nan|, )*)"),
+    "rate": re.compile(r"Draft acceptance rate: (\d+\.\d|-?nan)%"),
+}
+_TIME = re.compile(r"(\d\d-\d\d \d\d:\d\d:\d\d)")
+_NEWEST = re.compile(
+    rb"SpecDecoding metrics: Mean acceptance length: (\d+\.\d\d), Accepted throughput: [\d.]+ "
+    rb"tokens/s, Drafted throughput: [\d.]+ tokens/s, Accepted: (\d+) tokens, Drafted: (\d+) "
+    rb"tokens, Per-position acceptance rate: ([01]\.\d{3}(?:, [01]\.\d{3})*), Avg Draft "
+    rb"acceptance rate: \d+\.\d%\r?\n"
+)
+_SETTING = re.compile(r"(?:rejection_sample_method|acceptance_method)='?(\w+)")
+
+
+class Window(NamedTuple):
+    """The figures of one line; None for what its version does not print."""
+
+    accepted: int
+    drafted: int
+    length: float | None
+    rates: tuple[float, ...]
+    undefined: bool  # a rate of 0/0 was printed
+
+
+def claims(line: bytes) -> bool:
+    """LMDeploy prints the same words inside its own throughput line."""
+    return b"Avg thr (in/out)" not in line
+
+
+def read(blocks: Iterator[Block]) -> Iterator[Item]:
+    """A record a window; settings that change what acceptance means are findings."""
+    for line in matching(blocks, MARKS):
+        if MARK.decode() not in line.text:
+            yield from _settings(line)
+            continue
+        yield from _records(line)
+
+
+def read_fast(blocks: Iterator[Block]) -> Iterator[Item]:
+    """The same counts without the windows' names: the newest wording is added up in arrays.
+
+    This is the loop that large logs spend their time in; every other wording,
+    and every line in a wrapper, goes the slow way.
+    """
+    rows: dict[str, list[tuple[bytes, ...]]] = {"": []}
+    plain, newest = rows[""], _NEWEST.match
+    for buffer, end, offset in blocks:
+        if offset < STARTUP and buffer.find(CONFIG, 0, end) >= 0:
+            for line in matching(iter([(buffer, end, offset)]), (CONFIG,)):
+                yield from _settings(line)
+        find, rfind = buffer.find, buffer.rfind
+        at = find(MARK, 0, end)
+        while at >= 0:
+            match = newest(buffer, at, end)
+            start = rfind(b"\n", 0, at) + 1
+            if match and buffer[start] in UNWRAPPED and find(b" | ", start, at) < 0:
+                plain.append(match.groups())
+                at = find(MARK, match.end(), end)
+                continue
+            stop = find(b"\n", at, end) + 1 or end
+            raw = bytes(buffer[start:stop])
+            line = clean(raw)._replace(offset=offset + start, whole=raw.endswith(b"\n"))
+            if match and not raw.startswith(b"{"):
+                rows.setdefault(line.instance or "", []).append(match.groups())
+            else:
+                yield from _records(line)
+            at = find(MARK, stop, end)
+        if len(plain) >= BATCH or len(rows) > 1:
+            for instance, some in rows.items():
+                yield from _added(instance, some)
+                some.clear()
+    for instance, some in rows.items():
+        yield from _added(instance, some)
+
+
+def _added(instance: str, rows: list[tuple[bytes, ...]]) -> Iterator[Item]:
+    """The sum of many windows; those that are not whole multiples are looked at one by one."""
+    by_width: dict[int, list[tuple[bytes, ...]]] = {}
+    widths = [row[3].count(b",") for row in rows]
+    if len(set(widths)) == 1:
+        by_width[widths[0]] = rows
+    else:
+        for width, row in zip(widths, rows, strict=True):
+            by_width.setdefault(width, []).append(row)
+    for width, some in by_width.items():
+        yield from _added_alike(instance, some, width + 1)
+
+
+def _added_alike(instance: str, rows: list[tuple[bytes, ...]], gamma: int) -> Iterator[Item]:
+    columns = tuple(zip(*rows, strict=True))
+    accepted, drafted = (np.fromiter(map(int, column), float) for column in columns[1:3])
+    rates = _thousandths(columns[3], gamma) / 1000
+    rounds = drafted // gamma
+    counts = np.rint(rates * rounds[:, None])
+    whole = (
+        (drafted > 0)
+        & (drafted == rounds * gamma)
+        & (rounds <= 1 / (2 * HALF_RATE))
+        & (counts.sum(axis=1) == accepted)
+        & (np.diff(counts, axis=1) <= 0).all(axis=1)
+    )
+    kept = counts[whole]
+    if len(kept):
+        trials = accepted[whole] + rounds[whole] - kept[:, -1]
+        total = Counts.full(int(rounds[whole].sum()), kept.sum(axis=0).astype(int).tolist())
+        group: Labels = {"container": instance} if instance else {}
+        yield Batch(total, group, "window", accepted[whole], trials, rounds[whole])
+    for row in (rows[i] for i in np.flatnonzero(~whole)):
+        figures = tuple(float(u) for u in row[3].split(b","))
+        window = Window(int(row[1]), int(row[2]), float(row[0]), figures, undefined=False)
+        yield from _counted(window, instance, "")
+
+
+def _thousandths(rows: tuple[bytes, ...], gamma: int) -> Floats:
+    """The numbers of rows like ``0.917, 0.839, 0.694``, times 1000, shape ``(rows, gamma)``."""
+    digits = np.frombuffer(b", ".join((*rows, b"")), dtype=np.uint8).reshape(-1, gamma, 7)
+    return (digits[..., [0, 2, 3, 4]] - 48.0) @ np.array([1000.0, 100.0, 10.0, 1.0])
+
+
+def _records(line: Line) -> Iterator[Item]:
+    window = parse(line.text)
+    if window is None or not (line.whole or _ends_whole(line.text)):
+        yield Dropped("a SpecDecoding line", line.offset)
+        return
+    time = _TIME.search(line.text)
+    name = time[1] if time else line.time or ""
+    yield from _counted(window, line.instance or "", name, line.offset)
+
+
+def parse(text: str) -> Window | None:
+    """The figures of one line, key by key, since versions order them differently."""
+    found = {name: key.search(text) for name, key in _KEYS.items()}
+    accepted, drafted = found["accepted"], found["drafted"]
+    if accepted is None or drafted is None or not (found["rate"] or found["length"]):
+        return None
+    length, rates = found["length"], found["rates"]
+    newer = "Accepted throughput" in text
+    if newer and not (length and rates and found["rate"]):
+        return None
+    shown = rates[1].strip(", ").split(", ") if rates else []
+    if rates and (not shown or not shown[0] or rates[1].endswith(", ") != ("Avg" in text)):
+        return None  # the list is cut, or runs into something that is no rate
+    undefined = any("nan" in m[1] for m in (length, found["rate"]) if m) or "nan" in shown
+    return Window(
+        int(accepted[1]),
+        int(drafted[1]),
+        None if length is None or "nan" in length[1] else float(length[1]),
+        tuple(0.0 if "nan" in u else float(u) for u in shown),
+        undefined,
+    )
+
+
+def _ends_whole(text: str) -> bool:
+    """Whether a last line without its newline ends where a record may end."""
+    return bool(re.search(r"(?:tokens|acceptance rate: [\d.]+%|nan%|\d\.\d{3})$", text))
+
+
+def _counted(window: Window, instance: str, name: str, offset: int = -1) -> Iterator[Item]:
+    group: Labels = {"container": instance} if instance else {}
+    gamma = len(window.rates) or None
+    if window.undefined:
+        yield finding("nan_rate", records="a window")
+    if window.accepted > window.drafted:
+        yield Dropped(
+            f"a window with {window.accepted} accepted of {window.drafted} drafted tokens", offset
+        )
+    elif window.drafted == 0:
+        yield Record(Counts(0, 0, 0, gamma=gamma), group, "window", name)
+    elif gamma is None or window.length is None:
+        yield Record(
+            Counts(drafted=window.drafted, accepted=window.accepted), group, "window", name
+        )
+    else:
+        found = _positions(window, gamma, window.length)
+        if found is None:
+            yield Dropped("a window whose figures contradict each other", offset)
+            return
+        counts, without_bonus, unique = found
+        if without_bonus:
+            yield finding("length_excludes_bonus")
+        if not unique:
+            yield finding("rounding_only")
+        yield Record(counts, group, "window", name)
+
+
+def _positions(window: Window, gamma: int, length: float) -> tuple[Counts, bool, bool] | None:
+    """The counts of a window, whether its length lacks the bonus token, whether they are sure.
+
+    Full drafts are tried first; then every number of rounds that the printed
+    length allows, of which the positions leave one.
+    """
+    accepted, drafted = window.accepted, window.drafted
+    if drafted % gamma == 0:
+        rounds = drafted // gamma
+        per_round = accepted / rounds
+        without = abs(per_round - length) <= HALF_LENGTH + 1e-9
+        if without or abs(1 + per_round - length) <= HALF_LENGTH + 1e-9:
+            exact = gamma == 1
+            rebuilt = rounded_counts(window.rates, rounds, accepted, HALF_RATE)
+            if exact or rebuilt:
+                at_least, unique = ((accepted,), True) if exact else rebuilt or ((), True)
+                return Counts.full(rounds, at_least), without, unique
+    best: tuple[float, int, tuple[int, ...], bool] | None = None
+    for rounds in rounds_of(accepted, length - 1, HALF_LENGTH)[:MOST_TRIED]:
+        if not rounds <= drafted <= rounds * gamma:
+            continue
+        rebuilt = rounded_counts(window.rates, rounds, accepted, HALF_RATE)
+        if rebuilt:
+            off = sum(abs(c / rounds - u) for c, u in zip(rebuilt[0], window.rates, strict=True))
+            if best is None or off < best[0]:
+                best = (off, rounds, rebuilt[0], best is None)
+    if best is None:
+        if accepted:
+            return None
+        return Counts(None, drafted, 0, (0,) * gamma, gamma=gamma), False, True
+    counts = Counts(best[1], drafted, accepted, best[2], gamma=gamma)
+    return counts, False, True
+
+
+def _settings(line: Line) -> Iterator[Item]:
+    """What the start-up line says that changes what acceptance means."""
+    for value in _SETTING.findall(line.text):
+        if value == "synthetic":
+            yield finding("synthetic_acceptance", setting="rejection_sample_method synthetic")
+        elif value in ("fly", "typical_acceptance_sampler"):
+            yield finding("lossy_acceptance", setting=value)

@@ -1,0 +1,140 @@
+"""What an interval on alpha does to the answer."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gammaplan.model.acceptance import Acceptance
+from gammaplan.model.cost import Cost
+from gammaplan.model.curve import curve
+from gammaplan.model.decision import Decision, decide
+
+ALPHAS = 17  # points of the interval at which regret is looked at
+MOST_LENGTHS = 256  # lengths compared for the smallest worst regret
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The answer at the ends of the interval, and the length that regrets least.
+
+    `gamma_low` and `gamma_high` are the best lengths at the low and the high
+    end, `speedup_low` and `speedup_high` what the chosen length gives there;
+    `robust_gamma` has the smallest `worst_regret`, the share of the best
+    speedup it loses where it loses most; `rounds_needed` is how many more
+    rounds would tell the best length from its neighbour (None where that
+    cannot be said, 0 where the interval already does).
+    """
+
+    gamma_low: float
+    gamma_high: float
+    speedup_low: float
+    speedup_high: float
+    robust_gamma: int
+    worst_regret: float
+    rounds_needed: int | None
+
+
+def at_alpha(acceptance: Acceptance, alpha: float) -> Acceptance:
+    """The same law moved so that its alpha is `alpha`."""
+    return acceptance.raised(alpha - (acceptance.alpha or 0.0))
+
+
+def under_uncertainty(
+    acceptance: Acceptance,
+    cost: Cost,
+    interval: tuple[float, float],
+    decision: Decision,
+    *,
+    rounds: int | None = None,
+    max_gamma: int | None = None,
+) -> Uncertainty:
+    """The answer over an interval of alpha.
+
+    Parameters
+    ----------
+    acceptance : Acceptance
+        The law of `decision`.
+    cost : Cost
+        The cost of `decision`.
+    interval : (float, float)
+        The ends for alpha. [0 to 1]
+    decision : Decision
+        The answer at the estimate.
+    rounds : int, optional
+        The rounds that the interval comes from.
+    max_gamma : int, optional
+        The longest draft allowed. [tokens]
+
+    Notes
+    -----
+    Widths of intervals fall with the square root of the rounds, so telling the
+    best length from its neighbour at a distance d from the estimate takes
+    ``rounds * (half width / d)**2`` rounds in all.
+    """
+    ends = [at_alpha(acceptance, a) for a in interval]
+    best = [decide(law, cost, max_gamma=max_gamma) for law in ends]
+    chosen = decision.gamma
+    known = min(chosen, 2.0**40)
+    there = [float(curve(law, cost, known).speedup) for law in ends]
+    robust, worst = _least_regret(acceptance, cost, interval, [d.gamma for d in best], max_gamma)
+    return Uncertainty(
+        best[0].gamma,
+        best[1].gamma,
+        there[0],
+        there[1],
+        robust,
+        worst,
+        _rounds_needed(acceptance, cost, interval, decision, rounds, max_gamma),
+    )
+
+
+def _least_regret(
+    acceptance: Acceptance,
+    cost: Cost,
+    interval: tuple[float, float],
+    best: list[float],
+    max_gamma: int | None,
+) -> tuple[int, float]:
+    low, high = min(best), max(best)
+    top = int(min(high, low + MOST_LENGTHS, 2.0**40))
+    lengths = np.unique(np.concatenate([[0], np.arange(int(min(low, top)), top + 1)]))
+    worst = np.zeros(len(lengths))
+    for alpha in np.linspace(*interval, ALPHAS):
+        law = at_alpha(acceptance, float(alpha))
+        supremum = decide(law, cost, max_gamma=max_gamma).speedup
+        speeds = np.nan_to_num(curve(law, cost, lengths).speedup, nan=0.0)
+        lost = 1 - speeds / supremum if math.isfinite(supremum) else np.ones(len(lengths))
+        worst = np.maximum(worst, lost)
+    at = int(worst.argmin())
+    return int(lengths[at]), max(0.0, float(worst[at]))
+
+
+def _rounds_needed(
+    acceptance: Acceptance,
+    cost: Cost,
+    interval: tuple[float, float],
+    decision: Decision,
+    rounds: int | None,
+    max_gamma: int | None,
+) -> int | None:
+    alpha = acceptance.alpha
+    if alpha is None or not rounds:
+        return None
+    distance = math.inf
+    for end in interval:
+        inside, outside = alpha, end
+        if decide(at_alpha(acceptance, end), cost, max_gamma=max_gamma).gamma == decision.gamma:
+            continue
+        for _ in range(30):
+            middle = (inside + outside) / 2
+            law = at_alpha(acceptance, middle)
+            same = decide(law, cost, max_gamma=max_gamma).gamma == decision.gamma
+            inside, outside = (middle, outside) if same else (inside, middle)
+        distance = min(distance, abs(outside - alpha))
+    if math.isinf(distance):
+        return 0
+    if distance < 1e-9:
+        return None
+    half = max(abs(end - alpha) for end in interval)
+    return max(0, math.ceil(rounds * (half / distance) ** 2) - rounds)
