@@ -5,6 +5,7 @@ are checked against when this package is type-checked, and that `gammaplan
 schema` turns into JSON Schema.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 Labels: TypeAlias = dict[str, str | int | float | None]
@@ -216,7 +217,7 @@ class ConvertResult(TypedDict):
     hazards: list[float | None]
     bounds: BoundsShape | None
     gamma_by_c: list[GammaByC]
-    engines: dict[str, dict[str, float | list[float] | list[float | None] | None]]
+    engines: dict[str, dict[str, float | Sequence[float | None] | None]]
     acceptance: AcceptanceShape | None
     rows: NotRequired[list[ConvertRow]]
 

@@ -92,17 +92,16 @@ def from_counts(counts: Counts, gamma: int | None) -> Reported:
             f"a histogram of {len(counts.accepted_at_least or ()) + 1} entries has gamma "
             f"{counts.gamma}, got {gamma}"
         )
-    law = counts.per_position
-    assert law is not None
+    length = counts.mean_length
+    assert length is not None
     assert counts.gamma is not None
-    found = from_positions(law, counts.gamma, None)
     return Reported(
         counts.gamma,
         counts.alpha,
-        found.alpha_by_length,
-        (counts.mean_length or 1) - 1,
+        float(alpha_from_mean_length(length, counts.gamma)),
+        length - 1,
         counts.gamma,
-        measured=law,
+        measured=counts.per_position,
         counts=counts,
     )
 

@@ -150,9 +150,9 @@ def _print_engines(
     out.print(table)
 
 
-def _shown(value: float | list[float] | list[float | None] | None) -> str:
+def _shown(value: float | Sequence[float | None] | None) -> str:
     if value is None:
         return "-"
-    if isinstance(value, list):
+    if isinstance(value, Sequence):
         return joined(value[:2]) + (" …" if len(value) > 2 else "")
     return f"{value:.4f}"
