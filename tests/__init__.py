@@ -1,0 +1,1 @@
+"""The specification of gammaplan, as tests; laid out like the package."""
