@@ -5,18 +5,19 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from gammaplan.data.findings import finding
-from gammaplan.documents.reading import Document, Evidence, as_document, read_document
+from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.documents.writing import acceptance_shape, cost_shape, document
-from gammaplan.engines.lines import named, open_stream
 from gammaplan.errors import Finding, InputError
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import Cost, LinearCost
-from gammaplan.shapes import AcceptanceShape, CostShape, Labels
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import AcceptanceShape, CostShape, Labels
 
 DOCUMENT = re.compile(rb'"schema"\s*:\s*"gammaplan\.')
 SNIFFED = 65_536
@@ -66,15 +67,14 @@ class CostFlags(NamedTuple):
 NO_COST = CostFlags(None, None, None, None, None, None)
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """One question to answer; a command that can do without a cost gets a free one, unshaped."""
 
-    labels: Labels
+    labels: "Labels"
     acceptance: Acceptance
-    acceptance_shape: AcceptanceShape
+    acceptance_shape: "AcceptanceShape"
     cost: Cost
-    cost_shape: CostShape | None
+    cost_shape: "CostShape | None"
 
 
 @dataclass
@@ -163,6 +163,9 @@ def _read(files: Sequence[str]) -> list[Document]:
 
 def _document(path: str) -> Document:
     """The document in a file; a report of an engine is fitted first, and that is said."""
+    from gammaplan.documents.reading import as_document, read_document
+    from gammaplan.engines.lines import named, open_stream
+
     stream = open_stream(path)
     if DOCUMENT.search(stream.peek(SNIFFED)[:SNIFFED]):
         return read_document(stream, named(path))
@@ -180,7 +183,7 @@ def _document(path: str) -> Document:
     said = finding("fitted_first", name=named(path), engine=done.result["engine"], alpha=known)
     whole = document("fit", inputs={}, sources={}, result=done.result, findings=done.findings)
     parsed = as_document(json.loads(json.dumps(whole)), named(path))
-    return dataclasses.replace(parsed, findings=(said, *parsed.findings))
+    return parsed._replace(findings=(said, *parsed.findings))
 
 
 def _why_nothing(d: Document) -> str:
@@ -219,7 +222,7 @@ def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
     shape = price.cost_shape and price.cost_shape.copy()
     if shape:
         shape["overhead"], shape["verify_slope"] = cost.overhead, cost.verify_slope
-    return dataclasses.replace(price, cost=cost, cost_shape=shape)
+    return price._replace(cost=cost, cost_shape=shape)
 
 
 def _pairs(
@@ -248,7 +251,7 @@ def _pairs(
     return pairs
 
 
-def _labels(pair: tuple[Evidence, Evidence | None]) -> Labels:
+def _labels(pair: tuple[Evidence, Evidence | None]) -> "Labels":
     law, price = pair
     return {**law.labels, **(price.labels if price else {})}
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 import msgspec
 
+from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.acceptance import Acceptance, BetaGeometric, Geometric, PerPosition
 from gammaplan.model.cost import Cost, LinearCost, TableCost
@@ -15,42 +15,6 @@ from gammaplan.shapes import AcceptanceShape, CostShape, FindingShape, Labels
 LARGEST_DOCUMENT = 64 * 2**20
 SCHEMA = re.compile(r"gammaplan\.([a-z]+)/([0-9]+)")
 VERSION = 1
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One thing that a document says: a law of acceptance, a cost, or both, and its labels."""
-
-    source: str
-    labels: Labels = field(default_factory=dict)
-    acceptance: Acceptance | None = None
-    acceptance_shape: AcceptanceShape | None = None
-    cost: Cost | None = None
-    cost_shape: CostShape | None = None
-    gamma: int | None = None
-
-
-@dataclass(frozen=True)
-class Document:
-    """A gammaplan document that was read: where from, what it says, what it warned of."""
-
-    source: str
-    command: str
-    whole: tuple[Evidence, ...]
-    parts: tuple[Evidence, ...]
-    findings: tuple[Finding, ...]
-    bounds: tuple[float, float] | None = None
-
-    def slot(self, name: str, *, parts_first: bool) -> list[Evidence]:
-        """What it says of "acceptance" or "cost": as a whole, else in its groups or rows.
-
-        With `parts_first`, for a choice among them, the other way round.
-        """
-        first, second = (self.parts, self.whole) if parts_first else (self.whole, self.parts)
-        for evidence in (first, second):
-            if found := [e for e in evidence if getattr(e, name) is not None]:
-                return found
-        return []
 
 
 def read_document(stream: BinaryIO, source: str) -> Document:
@@ -109,12 +73,12 @@ def _said(part: dict[str, Any], source: str, labels: Labels) -> Iterator[Evidenc
     law = Evidence(source, labels, gamma=gamma if isinstance(gamma, int) else None)
     if shape:
         checked = msgspec.convert({**_NO_LAW, **shape}, AcceptanceShape)
-        law = replace(law, acceptance=acceptance_from(checked), acceptance_shape=checked)
+        law = law._replace(acceptance=acceptance_from(checked), acceptance_shape=checked)
     costs = [msgspec.convert({**_NO_COST, **c}, CostShape) for c in part.get("costs") or []]
     for cost in costs:
         at: Labels = {"batch": cost["batch"], "context": cost["context"]}
         which = {**labels, **{k: v for k, v in at.items() if v is not None}}
-        yield replace(law, labels=which, cost=cost_from(cost), cost_shape=cost)
+        yield law._replace(labels=which, cost=cost_from(cost), cost_shape=cost)
     if shape and not costs:
         yield law
 
