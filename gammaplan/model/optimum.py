@@ -149,7 +149,7 @@ def optimal_gamma(
 
 def _best_of_block(a: Floats, slope: Floats, fixed: Floats, best: Floats) -> None:
     """Write the best draft length of each pair into `best`; scratch arrays are reused."""
-    paid = bool(fixed.any())
+    paid = fixed.max() > 0
     cost = slope / (1 + fixed) if paid else slope
     log = np.log(a)
     u = np.divide(cost - 1, cost)
@@ -185,7 +185,8 @@ def _best_of_block(a: Floats, slope: Floats, fixed: Floats, best: Floats) -> Non
     k += u > 0
     np.maximum(k, 1, out=k)  # whenever alpha > cost
     np.copyto(k, 0, where=a <= cost)
-    np.copyto(k, np.inf, where=(a > 0) & (cost == 0) | (a == 1) & (cost < 1))
+    if cost.min() == 0 or a.max() == 1:
+        np.copyto(k, np.inf, where=(a > 0) & (cost == 0) | (a == 1) & (cost < 1))
     if paid:
         np.copyto(k, 0, where=linear_speedup(a, k, slope, fixed) <= 1)
 
