@@ -11,7 +11,6 @@ from gammaplan.errors import Finding
 from gammaplan.model.curve import curve
 from gammaplan.model.decision import Decision, decide
 from gammaplan.model.levers import break_even, levers, reference_gamma
-from gammaplan.model.uncertainty import Uncertainty, under_uncertainty
 
 if TYPE_CHECKING:
     from gammaplan.shapes import OptimumResult
@@ -52,7 +51,7 @@ def answer(
         labels = {"labels": dict(case.labels)} if len(cases.cases) > 1 else {}
         parts.append({**labels, **shape(case, optimum)})
         cases.findings += _findings(case, decision)
-        failed += _gates(decision, optimum, require_speedup, in_band)
+        failed += _gates(decision, require_speedup, in_band)
     return (parts[0] if len(parts) == 1 else {"groups": parts}), failed
 
 
@@ -64,25 +63,9 @@ def _optimum(case: Case, decision: Decision, search: Search) -> "OptimumResult":
         decision,
         levers=levers(law, cost, decision, in_use=use, max_gamma=search.max_gamma),
         break_even=break_even(law, cost, reference_gamma(decision, use)),
-        uncertainty=_uncertainty(case, decision, search),
         in_use=None if use is None else (use, float(curve(law, cost, use).speedup)),
         acceptance=case.acceptance_shape,
         cost=case.cost_shape,
-    )
-
-
-def _uncertainty(case: Case, decision: Decision, search: Search) -> Uncertainty | None:
-    """What the interval on alpha does to the answer, where the evidence brings one."""
-    interval, counts = case.acceptance_shape["interval"], case.acceptance_shape["counts"]
-    if interval is None:
-        return None
-    return under_uncertainty(
-        case.acceptance,
-        case.cost,
-        (interval["low"], interval["high"]),
-        decision,
-        rounds=counts["rounds"] if counts else None,
-        max_gamma=search.max_gamma,
     )
 
 
@@ -106,19 +89,10 @@ def _findings(case: Case, decision: Decision) -> list[Finding]:
     return found
 
 
-def _gates(
-    decision: Decision, optimum: OptimumResult, speedup: float | None, length: int | None
-) -> list[str]:
-    """The gates that fail; a speedup is required of the interval's lower end, if there is one."""
+def _gates(decision: Decision, speedup: float | None, length: int | None) -> list[str]:
     failed = []
-    interval = optimum["interval"]
-    low = interval["speedup_low"] if interval else None
-    if (
-        speedup is not None
-        and min(decision.speedup, decision.speedup if low is None else low) < speedup
-    ):
-        least = "" if low is None else f", {low:.4g}× at the interval's lower end"
-        failed.append(f"--require-speedup {speedup:g}: the best is {decision.speedup:.4g}×{least}")
+    if speedup is not None and decision.speedup < speedup:
+        failed.append(f"--require-speedup {speedup:g}: the best is {decision.speedup:.4g}×")
     if length is not None and not (
         length in decision.band or (length == 0 and decision.band.plain)
     ):
