@@ -120,6 +120,19 @@ class InUseShape(TypedDict):
     loss: float | None
 
 
+class AnswerIntervalShape(TypedDict):
+    level: float
+    gamma_low: int | None
+    gamma_high: int | None
+    speedup_low: float | None
+    speedup_high: float | None
+
+
+class RobustShape(TypedDict):
+    gamma: int
+    worst_regret: float
+
+
 class TokensRow(TypedDict):
     gamma: int
     expected_tokens: float
@@ -149,6 +162,9 @@ class OptimumResult(TypedDict):
     c_range: CRangeShape | None
     helps: list[HelpShape]
     in_use: InUseShape | None
+    interval: AnswerIntervalShape | None
+    robust: RobustShape | None
+    rounds_needed: int | None
     acceptance: AcceptanceShape
     costs: list[CostShape]
 

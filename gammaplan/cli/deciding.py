@@ -1,5 +1,7 @@
 """One decision a case: shared by the commands that look for the best draft length."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +15,7 @@ from gammaplan.model.decision import Decision, decide
 from gammaplan.model.levers import break_even, levers, reference_gamma
 
 if TYPE_CHECKING:
+    from gammaplan.model.uncertainty import Uncertainty
     from gammaplan.shapes import OptimumResult
 
 DEFAULT_TOLERANCE = 0.03
@@ -32,7 +35,7 @@ def answer(
     *,
     require_speedup: float | None,
     in_band: int | None,
-    shape: Callable[[Case, "OptimumResult"], Mapping[str, Any]] = lambda _, optimum: optimum,
+    shape: Callable[[Case, OptimumResult], Mapping[str, Any]] = lambda _, optimum: optimum,
 ) -> tuple[dict[str, Any], list[str]]:
     """The result of a command over its cases, and the gates that failed.
 
@@ -51,11 +54,11 @@ def answer(
         labels = {"labels": dict(case.labels)} if len(cases.cases) > 1 else {}
         parts.append({**labels, **shape(case, optimum)})
         cases.findings += _findings(case, decision)
-        failed += _gates(decision, require_speedup, in_band)
+        failed += _gates(decision, optimum, require_speedup, in_band)
     return (parts[0] if len(parts) == 1 else {"groups": parts}), failed
 
 
-def _optimum(case: Case, decision: Decision, search: Search) -> "OptimumResult":
+def _optimum(case: Case, decision: Decision, search: Search) -> OptimumResult:
     assert case.cost_shape is not None  # gather() saw to it
     law, cost = case.acceptance, case.cost
     use = search.in_use
@@ -63,9 +66,29 @@ def _optimum(case: Case, decision: Decision, search: Search) -> "OptimumResult":
         decision,
         levers=levers(law, cost, decision, in_use=use, max_gamma=search.max_gamma),
         break_even=break_even(law, cost, reference_gamma(decision, use)),
+        uncertainty=_uncertainty(case, decision, search),
         in_use=None if use is None else (use, float(curve(law, cost, use).speedup)),
         acceptance=case.acceptance_shape,
         cost=case.cost_shape,
+    )
+
+
+def _uncertainty(case: Case, decision: Decision, search: Search) -> Uncertainty | None:
+    """What the interval on alpha does to the answer, where the evidence brings one."""
+    interval, counts = case.acceptance_shape["interval"], case.acceptance_shape["counts"]
+    alpha = case.acceptance_shape["alpha"]
+    if interval is None or alpha is None:
+        return None
+    from gammaplan.model.uncertainty import under_uncertainty
+
+    return under_uncertainty(
+        case.acceptance,
+        case.cost,
+        (interval["low"], interval["high"]),
+        decision,
+        alpha=alpha,
+        rounds=counts["rounds"] if counts else None,
+        max_gamma=search.max_gamma,
     )
 
 
@@ -89,10 +112,19 @@ def _findings(case: Case, decision: Decision) -> list[Finding]:
     return found
 
 
-def _gates(decision: Decision, speedup: float | None, length: int | None) -> list[str]:
+def _gates(
+    decision: Decision, optimum: OptimumResult, speedup: float | None, length: int | None
+) -> list[str]:
+    """The gates that fail; a speedup is required of the interval's lower end, if there is one."""
     failed = []
-    if speedup is not None and decision.speedup < speedup:
-        failed.append(f"--require-speedup {speedup:g}: the best is {decision.speedup:.4g}×")
+    interval = optimum["interval"]
+    low = interval["speedup_low"] if interval else None
+    if (
+        speedup is not None
+        and min(decision.speedup, decision.speedup if low is None else low) < speedup
+    ):
+        least = "" if low is None else f", {low:.4g}× at the interval's lower end"
+        failed.append(f"--require-speedup {speedup:g}: the best is {decision.speedup:.4g}×{least}")
     if length is not None and not (
         length in decision.band or (length == 0 and decision.band.plain)
     ):

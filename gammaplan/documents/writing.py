@@ -17,8 +17,10 @@ from gammaplan.model.levers import BreakEven, Lever
 if TYPE_CHECKING:
     from gammaplan.model.estimate import Counts
     from gammaplan.model.intervals import Interval
+    from gammaplan.model.uncertainty import Uncertainty
     from gammaplan.shapes import (
         AcceptanceShape,
+        AnswerIntervalShape,
         BandShape,
         BreakEvenShape,
         Change,
@@ -192,6 +194,7 @@ def optimum_result(
     levers: Iterable[Lever],
     break_even: BreakEven,
     in_use: tuple[int, float] | None,
+    uncertainty: Uncertainty | None,
     acceptance: AcceptanceShape,
     cost: CostShape,
 ) -> OptimumResult:
@@ -221,8 +224,28 @@ def optimum_result(
         }
         if in_use
         else None,
+        "interval": answer_interval(uncertainty, acceptance["interval"]),
+        "robust": {"gamma": uncertainty.robust_gamma, "worst_regret": uncertainty.worst_regret}
+        if uncertainty
+        else None,
+        "rounds_needed": uncertainty.rounds_needed if uncertainty else None,
         "acceptance": acceptance,
         "costs": [cost],
+    }
+
+
+def answer_interval(
+    uncertainty: Uncertainty | None, interval: IntervalShape | None
+) -> AnswerIntervalShape | None:
+    """The best length and the speedup at the ends of the interval on alpha."""
+    if uncertainty is None or interval is None:
+        return None
+    return {
+        "level": interval["level"],
+        "gamma_low": whole(uncertainty.gamma_low),
+        "gamma_high": whole(uncertainty.gamma_high),
+        "speedup_low": finite(uncertainty.speedup_low),
+        "speedup_high": finite(uncertainty.speedup_high),
     }
 
 

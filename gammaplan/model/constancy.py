@@ -10,6 +10,7 @@ from gammaplan.model.acceptance import BetaGeometric
 from gammaplan.model.arrays import Floats
 
 SIGNIFICANT = 0.05
+FEWEST_POSITIONS, FEWEST_ROUNDS = 4, 100  # a mixture is extrapolated: it needs more than a hint
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,13 @@ def beta_geometric(accepted: Sequence[int], tried: Sequence[int]) -> BetaGeometr
 
     Maximum likelihood over p and q, on a grid of the mean and ``log(p + q)``
     that is refined around its best point; None where a likelihood-ratio test
-    against free hazards rejects it.
+    against free hazards rejects it, or where fewer than 4 positions or 100
+    rounds were seen.
     """
     from scipy.special import chdtrc
 
     pairs = [(a, n) for a, n in zip(accepted, tried, strict=True) if n]
-    if len(pairs) < 3:
+    if len(pairs) < FEWEST_POSITIONS or pairs[0][1] < FEWEST_ROUNDS:
         return None
     a, n = np.array(pairs, dtype=np.float64).T
     at = np.arange(len(a))

@@ -1,6 +1,7 @@
 """What an interval on alpha does to the answer."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,17 +36,13 @@ class Uncertainty:
     rounds_needed: int | None
 
 
-def at_alpha(acceptance: Acceptance, alpha: float) -> Acceptance:
-    """The same law moved so that its alpha is `alpha`."""
-    return acceptance.raised(alpha - (acceptance.alpha or 0.0))
-
-
 def under_uncertainty(
     acceptance: Acceptance,
     cost: Cost,
     interval: tuple[float, float],
     decision: Decision,
     *,
+    alpha: float,
     rounds: int | None = None,
     max_gamma: int | None = None,
 ) -> Uncertainty:
@@ -61,6 +58,9 @@ def under_uncertainty(
         The ends for alpha. [0 to 1]
     decision : Decision
         The answer at the estimate.
+    alpha : float
+        The estimate that the interval is around: the law is moved by the
+        distance of an end from it. [0 to 1]
     rounds : int, optional
         The rounds that the interval comes from.
     max_gamma : int, optional
@@ -72,12 +72,16 @@ def under_uncertainty(
     best length from its neighbour at a distance d from the estimate takes
     ``rounds * (half width / d)**2`` rounds in all.
     """
-    ends = [at_alpha(acceptance, a) for a in interval]
+
+    def moved(to: float) -> Acceptance:
+        return acceptance.raised(to - alpha)
+
+    ends = [moved(end) for end in interval]
     best = [decide(law, cost, max_gamma=max_gamma) for law in ends]
     chosen = decision.gamma
     known = min(chosen, 2.0**40)
     there = [float(curve(law, cost, known).speedup) for law in ends]
-    robust, worst = _least_regret(acceptance, cost, interval, [d.gamma for d in best], max_gamma)
+    robust, worst = _least_regret(moved, cost, interval, [d.gamma for d in best], max_gamma)
     return Uncertainty(
         best[0].gamma,
         best[1].gamma,
@@ -85,12 +89,12 @@ def under_uncertainty(
         there[1],
         robust,
         worst,
-        _rounds_needed(acceptance, cost, interval, decision, rounds, max_gamma),
+        _rounds_needed(moved, cost, interval, alpha, decision, rounds, max_gamma),
     )
 
 
 def _least_regret(
-    acceptance: Acceptance,
+    moved: Callable[[float], Acceptance],
     cost: Cost,
     interval: tuple[float, float],
     best: list[float],
@@ -101,7 +105,7 @@ def _least_regret(
     lengths = np.unique(np.concatenate([[0], np.arange(int(min(low, top)), top + 1)]))
     worst = np.zeros(len(lengths))
     for alpha in np.linspace(*interval, ALPHAS):
-        law = at_alpha(acceptance, float(alpha))
+        law = moved(float(alpha))
         supremum = decide(law, cost, max_gamma=max_gamma).speedup
         speeds = np.nan_to_num(curve(law, cost, lengths).speedup, nan=0.0)
         lost = 1 - speeds / supremum if math.isfinite(supremum) else np.ones(len(lengths))
@@ -111,25 +115,24 @@ def _least_regret(
 
 
 def _rounds_needed(
-    acceptance: Acceptance,
+    moved: Callable[[float], Acceptance],
     cost: Cost,
     interval: tuple[float, float],
+    alpha: float,
     decision: Decision,
     rounds: int | None,
     max_gamma: int | None,
 ) -> int | None:
-    alpha = acceptance.alpha
-    if alpha is None or not rounds:
+    if not rounds:
         return None
     distance = math.inf
     for end in interval:
         inside, outside = alpha, end
-        if decide(at_alpha(acceptance, end), cost, max_gamma=max_gamma).gamma == decision.gamma:
+        if decide(moved(end), cost, max_gamma=max_gamma).gamma == decision.gamma:
             continue
         for _ in range(30):
             middle = (inside + outside) / 2
-            law = at_alpha(acceptance, middle)
-            same = decide(law, cost, max_gamma=max_gamma).gamma == decision.gamma
+            same = decide(moved(middle), cost, max_gamma=max_gamma).gamma == decision.gamma
             inside, outside = (middle, outside) if same else (inside, middle)
         distance = min(distance, abs(outside - alpha))
     if math.isinf(distance):

@@ -54,6 +54,8 @@ def _given(result: OptimumResult) -> str:
     law, cost = result["acceptance"], result["costs"][0]
     if law["model"] == "geometric":
         acceptance = f"α {plain(law['alpha'])}"
+    elif law["model"] == "beta_geometric":
+        acceptance = f"a mixture fitted to {law['observed_to']} positions, α {plain(law['alpha'])}"
     else:
         acceptance = f"{law['observed_to']} measured positions, α {plain(law['alpha'])}"
     if cost["table"]:
@@ -68,6 +70,7 @@ def _given(result: OptimumResult) -> str:
 def reasons(result: OptimumResult) -> list[str]:
     """The band, the continuous optimum, the ceiling and the break-even points, a line each."""
     return [
+        *_interval(result),
         *_band(result),
         *_in_use(result),
         *_continuous(result),
@@ -85,6 +88,22 @@ def _band(result: OptimumResult) -> list[str]:
     if band["plain"] and band["low"] > 0:
         text += ", and γ 0, apart from them"
     return [text + "."]
+
+
+def _interval(result: OptimumResult) -> list[str]:
+    """The answer over the interval on α, and how much more data would settle it."""
+    span, robust = result["interval"], result["robust"]
+    if span is None or robust is None:
+        return []
+    level = f"{100 * span['level']:g} %"
+    low, high = times(span["speedup_low"]), times(span["speedup_high"])
+    lengths_ = lengths(span["gamma_low"], span["gamma_high"])
+    text = f"Over the {level} interval on α: {low} to {high}, best γ {lengths_}; "
+    text += f"γ {robust['gamma']} never loses more than {percent(robust['worst_regret'])}."
+    needed = result["rounds_needed"]
+    if needed:
+        text += f" About {needed:,} more rounds would tell the best from its neighbour."
+    return [text]
 
 
 def _in_use(result: OptimumResult) -> list[str]:
@@ -108,7 +127,10 @@ def _continuous(result: OptimumResult) -> list[str]:
 
 def _ceiling(result: OptimumResult) -> list[str]:
     if result["ceiling"] is None:
-        return ["Ceiling: none, every drafted token is accepted."]
+        why = "every drafted token is accepted"
+        if result["acceptance"]["model"] == "beta_geometric":
+            why = "the easiest rounds of the mixture accept almost everything"
+        return [f"Ceiling: none, {why}."]
     return [
         f"Ceiling: {times(result['ceiling'])} with endless free drafts; "
         f"this is {percent(result['share_of_ceiling'], 0)} of it."
