@@ -73,7 +73,7 @@ def _open(path: str) -> io.BufferedReader:
         return cast("io.BufferedReader", sys.stdin.buffer)
     try:
         directory = Path(path).is_dir()
-        stream = None if directory else Path(path).open("rb", buffering=BUFFER)
+        stream = None if directory else io.BufferedReader(io.FileIO(path), BUFFER)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_reason(error)}") from None
     except ValueError as error:  # a NUL byte in the name

@@ -118,7 +118,7 @@ class Acceptance(Protocol):
         """Tokens per round, the bonus token counted."""
 
     def raised(self, step: float) -> "Acceptance":
-        """The same law with every conditional acceptance higher by `step`, at most 1."""
+        """The same law with every conditional acceptance moved by `step`, within [0, 1]."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ class Geometric:
         return np.asarray(expected_tokens(self.alpha, gamma))
 
     def raised(self, step: float) -> "Geometric":
-        """The same with alpha + step, at most 1."""
-        return Geometric(min(1.0, self.alpha + step), self.observed_to)
+        """The same with alpha + step, within [0, 1]."""
+        return Geometric(_within(self.alpha + step), self.observed_to)
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,9 @@ class PerPosition:
         return np.asarray(measured + last * tail * geometric_sum(np.asarray(tail), n - inside))
 
     def raised(self, step: float) -> "PerPosition":
-        """Every hazard, measured and beyond, higher by `step`, at most 1."""
+        """Every hazard, measured and beyond, moved by `step`, within [0, 1]."""
         return PerPosition(
-            tuple(min(1.0, h + step) for h in self.hazards), min(1.0, self.beyond + step)
+            tuple(_within(h + step) for h in self.hazards), _within(self.beyond + step)
         )
 
 
@@ -324,10 +324,14 @@ class BetaGeometric:
         return np.where(n > DIRECT, far, summed[near.astype(int)])
 
     def raised(self, step: float) -> "BetaGeometric":
-        """The same spread ``p + q`` with a mean higher by `step`, at most 1."""
+        """The same spread ``p + q`` with a mean moved by `step`, within (0, 1)."""
         total = self.p + self.q
-        mean = min(1 - 1e-9, self.alpha + step)
+        mean = min(1 - 1e-9, max(1e-9, self.alpha + step))
         return BetaGeometric(mean * total, (1 - mean) * total, self.observed_to)
+
+
+def _within(probability: float) -> float:
+    return min(1.0, max(0.0, probability))
 
 
 def censored_alpha(survival: ArrayLike) -> float:
