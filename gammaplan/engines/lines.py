@@ -71,9 +71,10 @@ def named(path: str) -> str:
 def _open(path: str) -> io.BufferedReader:
     if path == "-":
         return cast("io.BufferedReader", sys.stdin.buffer)
+    stream: io.BufferedReader | None = None
     try:
-        directory = Path(path).is_dir()
-        stream = None if directory else io.BufferedReader(io.FileIO(path), BUFFER)
+        if not Path(path).is_dir():
+            stream = io.BufferedReader(io.FileIO(path), BUFFER)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_reason(error)}") from None
     except ValueError as error:  # a NUL byte in the name
