@@ -168,12 +168,19 @@ def _document(path: str) -> Document:
 
     stream = open_stream(path)
     if DOCUMENT.search(stream.peek(SNIFFED)[:SNIFFED]):
-        return read_document(stream, named(path))
+        try:
+            return read_document(stream, named(path))
+        finally:
+            if path != "-":
+                stream.close()
     from gammaplan.cli.fitting import Assumed, fitted
-    from gammaplan.engines.files import collect_files
+    from gammaplan.engines.files import collect_stream
 
-    inputs = collect_files([path])
-    done = fitted(inputs, Assumed())
+    if not stream.peek(1):
+        raise InputError(
+            f"{named(path)}: is empty; a gammaplan document or a report that fit reads was expected"
+        )
+    done = fitted([collect_stream(stream, path)], Assumed())
     if done.result["engine"] is None:
         raise InputError(
             f"{named(path)}: is neither a gammaplan document nor a report that fit recognises"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,11 @@ def collect_files(
         _collect_one(path, label, asked=asked, progress=partial(progress, path))
         for path, label in zip(paths, labels, strict=True)
     ]
+
+
+def collect_stream(stream: BufferedReader, path: str, *, asked: Asked = PLAIN) -> Input:
+    """Read one input that is open already; `path` names it."""
+    return _collected(path, read(path, wanted=asked.wanted, stream=stream), {}, asked)
 
 
 def collect_difference(before: str, after: str, *, asked: Asked = PLAIN) -> Input:

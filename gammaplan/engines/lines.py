@@ -11,7 +11,7 @@ import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from gammaplan.errors import InputError
 
@@ -51,7 +51,7 @@ def open_stream(path: str) -> io.BufferedReader:
         head = stream.peek(8)[:8]
         for magic, decompressed in _MAGIC:
             if head.startswith(magic):
-                stream = io.BufferedReader(decompressed(stream), BUFFER)
+                stream = io.BufferedReader(_Layer(decompressed(stream), stream), BUFFER)
                 head = stream.peek(8)[:8]
     except DAMAGED as error:
         raise InputError(f"{named(path)}: cannot be read: {_reason(error)}") from None
@@ -70,7 +70,8 @@ def named(path: str) -> str:
 
 def _open(path: str) -> io.BufferedReader:
     if path == "-":
-        return cast("io.BufferedReader", sys.stdin.buffer)
+        source = sys.stdin.buffer
+        return source if isinstance(source, io.BufferedReader) else _buffered(source)
     stream: io.BufferedReader | None = None
     try:
         if not Path(path).is_dir():
@@ -84,20 +85,40 @@ def _open(path: str) -> io.BufferedReader:
     return stream
 
 
+def _buffered(source: Any) -> io.BufferedReader:  # Any: whatever stands in for standard input
+    return io.BufferedReader(source)
+
+
 def _reason(error: BaseException) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or "it is cut"
 
 
-class _Recoded(io.RawIOBase):
-    """A stream in another encoding, as UTF-8; what cannot be decoded is replaced."""
+class _Layer(io.RawIOBase):
+    """A stream made of another, which is closed with it."""
 
-    def __init__(self, stream: BinaryIO, encoding: str) -> None:
-        self._stream = stream
-        self._decoder = getincrementaldecoder(encoding)(errors="replace")
-        self._rest = b""
+    def __init__(self, stream: Any, below: BinaryIO) -> None:  # Any: a decompressor, as io has it
+        self._stream, self._below = stream, below
 
     def readable(self) -> bool:
         return True
+
+    def readinto(self, buffer: Any) -> int:  # Any: a writable buffer, as io has it
+        return int(self._stream.readinto(buffer))
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+            self._below.close()
+        super().close()
+
+
+class _Recoded(_Layer):
+    """A stream in another encoding, as UTF-8; what cannot be decoded is replaced."""
+
+    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        super().__init__(stream, stream)
+        self._decoder = getincrementaldecoder(encoding)(errors="replace")
+        self._rest = b""
 
     def readinto(self, buffer: Any) -> int:  # Any: a writable buffer, as io has it
         while not self._rest:

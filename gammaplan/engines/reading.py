@@ -1,7 +1,7 @@
 """Recognise what an input is, and read it: the one door to every engine's formats."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from io import BufferedReader
 from itertools import chain, islice
 from typing import NamedTuple
@@ -54,8 +54,7 @@ class Wanted(NamedTuple):
 ANY = Wanted()
 
 
-@dataclass
-class Reading:
+class Reading(NamedTuple):
     """What an input turned out to be, and its items (`engine` is None where nothing fitted)."""
 
     engine: str | None
@@ -68,21 +67,31 @@ def read(
     *,
     wanted: Wanted = ANY,
     detail: bool = False,
+    stream: BufferedReader | None = None,
     progress: Callable[[int], None] = lambda offset: None,
 ) -> Reading:
     """Recognise one input and read it; with `detail`, records keep their names.
 
     Items stream: nothing is read before they are asked for but what it takes
-    to recognise the input.
+    to recognise the input. `stream` is the input where it is open already.
     """
-    stream = open_stream(path)
+    stream = stream or open_stream(path)
     known = wanted.candidates()
     kind = _kind(stream)
     if kind == "json":
-        return _read_json(stream, known)
-    if kind == "exposition":
-        return _read_exposition(stream, known)
-    return _read_log(Blocks(stream, progress), known, detail=detail)
+        reading = _read_json(stream, known)
+    elif kind == "exposition":
+        reading = _read_exposition(stream, known)
+    else:
+        reading = _read_log(Blocks(stream, progress), known, detail=detail)
+    return reading._replace(items=_closing(reading.items, stream))
+
+
+def _closing(items: Iterator[Item], stream: BufferedReader) -> Iterator[Item]:
+    """The items, and the stream closed when they end; standard input is left open."""
+    yield from items
+    if stream is not sys.stdin.buffer:
+        stream.close()
 
 
 def read_difference(before: str, after: str, *, wanted: Wanted = ANY) -> Reading:
@@ -96,6 +105,8 @@ def read_difference(before: str, after: str, *, wanted: Wanted = ANY) -> Reading
     known = [c for c in wanted.candidates() if isinstance(c.format, ExpositionFormat)]
     sides = [_wanted_samples(stream, known) for stream in streams]
     found, noted = [s[0] for s in sides], [f for s in sides for f in s[1]]
+    for stream in streams:
+        _ = list(_closing(iter(()), stream))
     gained = list(difference(*found))
     noted += [g for g in gained if isinstance(g, Finding)]
     return _from_samples([g for g in gained if isinstance(g, Sample)], noted, known)
