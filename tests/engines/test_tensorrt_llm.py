@@ -164,6 +164,7 @@ def test_rows_in_a_log() -> None:
     ]
     items = read("iter-log", "\n".join([*whole, whole[0][:-20]]).encode())
     assert total(items).accepted == 13
+    assert [r.group for r in records(items) if r.group] == [{"container": "server"}]
     assert len(dropped(items)) == 1
 
 

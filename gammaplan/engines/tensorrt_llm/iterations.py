@@ -13,13 +13,17 @@ from gammaplan.engines.base import Dropped, Item, Record
 from gammaplan.engines.lines import Block, matching
 from gammaplan.engines.tensorrt_llm.walk import parts
 from gammaplan.engines.values import whole_number
+from gammaplan.errors import Finding
 from gammaplan.model.estimate import Counts, rejection_bounds
 
 KEY = "specDecodingStats"
 MARKS = (KEY.encode(),)
 MOST_HELD = 50_000  # rows kept until it is known whether all drafts have one length
 MOST_GAMMA = 4_096
+MOST_CONTAINERS = 4_096
+MOST_TRIES = 8  # brackets of a line at which a row may begin
 _LONGEST_REPR = 2**20
+_LEVELS = {"TRT-LLM", "TensorRT-LLM", "V", "D", "I", "W", "E", "F"}  # of the engine's logger
 _AMERICAN = re.compile(r"^(\d\d)-(\d\d)-(\d{4})(?= )")
 _NO_NUMBER = re.compile(r"(?<=[:\[,] )-?(?:nan|inf)\b")
 
@@ -50,12 +54,14 @@ class Rows:
     decided: bool = False
     rounds: int = 0
     drafted: int = 0
+    lacking: bool = False  # a row without its number of requests
     most: int = 0  # the longest mean draft of a row, rounded up
 
     def add(self, row: Row) -> Iterator[Record]:
         """One more row; yields what no longer has to wait."""
         self.rounds += row.rounds or 0
         self.drafted += row.drafted
+        self.lacking |= row.rounds is None
         if row.rounds:
             self.most = max(self.most, -(-row.drafted // row.rounds))
         if self.decided:
@@ -86,26 +92,36 @@ def _rows_of(value: Any) -> Iterator[Mapping[str, Any]]:
 
 def read(values: Iterator[Any]) -> Iterator[Item]:
     """A record an iteration that drafted; of ranks that repeat each other, rank 0."""
-    return _summed(_each(values))
+    return _summed(("", value) for value in values)
 
 
 def read_log(blocks: Iterator[Block]) -> Iterator[Item]:
     """The same rows behind the prefixes of a log."""
-    return _summed(_each(_parsed(blocks)))
+    return _summed(_parsed(blocks))
 
 
-def _parsed(blocks: Iterator[Block]) -> Iterator[Any]:
+def _parsed(blocks: Iterator[Block]) -> Iterator[tuple[str, Any]]:
     for line in matching(blocks, MARKS):
-        start = min((at for at in map(line.text.find, "{[") if at >= 0), default=-1)
-        while 0 <= start < line.text.find(KEY):
-            text = line.text[start:]
-            value = _value(text[: max(text.rfind("}"), text.rfind("]")) + 1])
-            if value is not None:
-                yield value
-                break
-            start = line.text.find("{", start + 1, start + 200)
-        else:
-            yield Dropped("a row of iteration statistics", line.offset)
+        container = "" if line.instance is None or line.instance in _LEVELS else line.instance
+        value = _embedded(line.text)
+        if value is None:
+            value = Dropped("a row of iteration statistics", line.offset)
+        yield container, value
+
+
+def _embedded(text: str) -> Any:
+    """The value with rows that a line ends in; None where there is none, or a cut one."""
+    end = max(text.rfind("}"), text.rfind("]")) + 1
+    key, start = text.find(KEY), -1
+    for _ in range(MOST_TRIES):
+        later = [at for bracket in "{[" if (at := text.find(bracket, start + 1, key)) >= 0]
+        if not later:
+            return None
+        start = min(later)
+        value = _value(text[start:end])
+        if value is not None and claims(value):
+            return value
+    return None
 
 
 def _value(text: str) -> Any:
@@ -123,52 +139,70 @@ def _value(text: str) -> Any:
         return None
 
 
-def _each(values: Iterator[Any]) -> Iterator[Mapping[str, Any] | Dropped]:
-    for value in values:
+def _summed(values: Iterator[tuple[str, Any]]) -> Iterator[Item]:
+    sources: dict[str, Source] = {}
+    for container, value in values:
         if isinstance(value, Dropped):
             yield value
-        else:
-            yield from _rows_of(value)
+            continue
+        known = container in sources or len(sources) < MOST_CONTAINERS
+        name = container if known else ""
+        source = sources.setdefault(name, Source(name))
+        for row in _rows_of(value):
+            yield from source.add(row)
+    for source in sources.values():
+        yield from source.finished()
 
 
-def _summed(rows: Iterator[Mapping[str, Any] | Dropped]) -> Iterator[Item]:
-    first, others = Rows(), Rows()
+@dataclass
+class Source:
+    """The rows of one container; of ranks that repeat each other, rank 0."""
+
+    container: str
+    first: Rows = field(default_factory=Rows)
+    others: Rows = field(default_factory=Rows)
     other_rank: int | None = None
-    told = repeated = False
-    for value in rows:
-        if isinstance(value, Dropped):
-            yield value
-            continue
-        told = True
+    empty: bool = False  # a row drafted nothing
+
+    def add(self, value: Mapping[str, Any]) -> Iterator[Item]:
+        """One more row."""
         row = _row(value)
-        if row is None or isinstance(row, Dropped):
-            if row is not None:
-                yield row
-            continue
+        if isinstance(row, Dropped):
+            yield row
+        if not isinstance(row, Row):
+            self.empty |= row is None
+            return
         rank = whole_number(value.get("attentionDpRank"))
         if not rank:
-            yield from first.add(row)
-            continue
-        repeated = True
-        other_rank = rank if other_rank is None else other_rank
-        if not first.rounds and rank == other_rank and len(others.held) < MOST_HELD - 1:
-            others.held.append(row)
-    if repeated:
-        yield finding("duplicate_rank")
-    if not first.drafted:  # rank 0 is not in this input
-        waiting, others.held = others.held, []
-        for row in waiting:
-            yield from others.add(row)
-        first = others
-    yield from first.flush()
-    yield from _lengths(first, told)
+            yield from map(self._grouped, self.first.add(row))
+            return
+        self.other_rank = rank if self.other_rank is None else self.other_rank
+        waits = not self.first.drafted and rank == self.other_rank
+        if waits and len(self.others.held) < MOST_HELD - 1:
+            self.others.held.append(row)
+
+    def finished(self) -> Iterator[Item]:
+        """What waited, and what the rows together say of the drafts."""
+        if self.other_rank is not None:
+            yield finding("duplicate_rank")
+        rows = self.first
+        if not rows.drafted:  # rank 0 is not in this input
+            waiting, self.others.held = self.others.held, []
+            for row in waiting:
+                yield from map(self._grouped, self.others.add(row))
+            rows = self.others
+        yield from map(self._grouped, rows.flush())
+        if self.empty and not rows.drafted:
+            yield finding("zero_drafts", records="every iteration")
+        yield from _lengths(rows)
+
+    def _grouped(self, record: Record) -> Record:
+        return replace(record, group={"container": self.container}) if self.container else record
 
 
-def _lengths(rows: Rows, told: bool) -> Iterator[Item]:
-    """What the rows together say of the drafts."""
-    if told and not rows.drafted:
-        yield finding("zero_drafts", records="every iteration")
-    elif rows.rounds and rows.drafted != rows.rounds * (rows.gamma or 0):
+def _lengths(rows: Rows) -> Iterator[Finding]:
+    """Whether drafts were shorter than the longest."""
+    if not rows.lacking and rows.drafted != rows.rounds * (rows.gamma or 0):
         mean = f"{rows.drafted / rows.rounds:.3g}"
         yield finding("variable_draft_length", mean=mean, gamma=f"at least {rows.most}")
 
