@@ -22,7 +22,7 @@ def argmax(alpha: Floats, c: Floats) -> Floats:
     """The best of gamma = 0..64, from the whole matrix of speedups."""
     gamma = np.arange(LONGEST + 1.0)
     tokens = (1 - alpha[:, None] ** (gamma + 1)) / (1 - alpha[:, None])
-    return np.argmax(tokens / (1 + c[:, None] * gamma), axis=1).astype(float)
+    return np.asarray(np.argmax(tokens / (1 + c[:, None] * gamma), axis=1), dtype=np.float64)
 
 
 def scan(alpha: Floats, c: Floats) -> Floats:

@@ -59,8 +59,8 @@ def clean_environment() -> dict[str, str]:
 
 
 def make_wheel(folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, CHECKOUT]
-    subprocess.run(command, check=True)
+    make = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    subprocess.run([*make, "-w", str(folder), str(CHECKOUT)], check=True)
     return next(folder.glob("gammaplan-*.whl"))
 
 
@@ -69,7 +69,9 @@ def make_environment(folder: Path, wheel: Path, typer: str) -> Path:
     venv.create(folder, with_pip=True)
     binaries = folder / ("Scripts" if os.name == "nt" else "bin")
     python, env = str(binaries / "python"), clean_environment()
-    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel, typer], check=True, env=env)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", str(wheel), typer], check=True, env=env
+    )
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([python, "-c", where], check=True, env=env, capture_output=True)
     for name, source in RIVALS.items():
