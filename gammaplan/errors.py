@@ -17,7 +17,7 @@ class GammaplanError(Exception):
 
 
 class DomainError(GammaplanError, ValueError):
-    """A value outside its domain; the message says what was required and what was given."""
+    """A value outside its domain: what was required, and what was given."""
 
     exit_code = 2
 
@@ -27,7 +27,7 @@ class InputError(GammaplanError, ValueError):
 
 
 class MissingExtra(GammaplanError):
-    """A feature whose optional dependency is not installed; the message names the extra."""
+    """A feature whose dependency is not installed; the message names the extra."""
 
 
 class Finding(NamedTuple):

@@ -71,6 +71,9 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         _leave_quietly()
         raise typer.Exit(CLOSED_PIPE) from None
+    except OSError as error:  # a full disk; what was to be read has errors of its own
+        _leave_quietly()
+        _fail(f"the answer cannot be written: {error.strerror or error}", 1)
     except GammaplanError as error:
         _fail(str(error), error.exit_code)
     except TyperException as error:
@@ -104,7 +107,7 @@ def _no_such(kind: str, given: str, known: list[str]) -> str:
 
 
 def _fail(sentence: str, exit_code: int) -> None:
-    from gammaplan.cli.output import printable
+    from gammaplan.report.plain import printable
 
     sys.stderr.write(f"Error: {printable(sentence)}\n")
     raise typer.Exit(exit_code) from None

@@ -2,13 +2,13 @@
 
 import codecs
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import typer
 
 from gammaplan.errors import Finding
+from gammaplan.report.plain import printable as printable  # noqa: PLC0414  (for fit)
 
 NO_ANSWER, GATE_FAILED = 1, 3
 
@@ -72,17 +72,6 @@ def show(
         raise typer.Exit(NO_ANSWER)
     if failed:
         raise typer.Exit(GATE_FAILED)
-
-
-def printable(text: str) -> str:
-    """`text` with control, format and line-breaking characters shown, not obeyed."""
-    return "".join(
-        c if c == " " or unicodedata.category(c)[0] not in "CZ" else _escaped(c) for c in text
-    )
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii") if character != "\u00a0" else " "
 
 
 ASCII = {

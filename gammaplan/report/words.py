@@ -5,6 +5,8 @@ from typing import Any, TypeVar, cast
 
 from rich.console import Console
 
+from gammaplan.report.plain import printable
+
 Result = TypeVar("Result")
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -63,7 +65,7 @@ def bar(share: float, width: int) -> str:
 
 def named(labels: Mapping[str, object]) -> str:
     """Labels in one line: temperature=0.7, batch=8."""
-    return ", ".join(f"{key}={value}" for key, value in labels.items())
+    return printable(", ".join(f"{key}={value}" for key, value in labels.items()))
 
 
 def joined(values: Sequence[float | None], digits: int = 3) -> str:
