@@ -1,0 +1,178 @@
+"""The installed program as a process: pipes, signals, widths, encodings, streams."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TABLE = ("table", "--alpha", "0.8", "--c", "0.1")
+
+
+def width(line):
+    return len(line.rstrip())
+
+
+def test_the_answer_is_on_stdout_and_stderr_is_silent(program):
+    done = program(*TABLE)
+    assert done.returncode == 0
+    assert done.stdout.startswith("γ = 6 is best: 2.47×")
+    assert done.stderr == ""
+
+
+def test_findings_are_on_stderr(program):
+    done = program("optimum", "--json")
+    assert done.stdout.startswith("{")
+    assert done.stderr.startswith("note: neither acceptance nor cost was given")
+
+
+def test_quiet_silences_findings(program):
+    assert program("optimum", "--quiet").stderr == ""
+
+
+def test_python_m_is_the_same_program(program):
+    done = subprocess.run(
+        [sys.executable, "-m", "gammaplan", *TABLE],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == program(*TABLE).stdout
+
+
+def test_version_is_one_line(program):
+    from gammaplan import __version__
+
+    assert program("--version").stdout == f"gammaplan {__version__}\n"
+
+
+def test_without_arguments_the_help_is_shown_and_the_exit_code_is_2(program):
+    done = program()
+    assert done.returncode == 2
+    assert "Usage: gammaplan" in done.stdout + done.stderr
+
+
+def test_evidence_in_a_pipe_of_two_processes(program):
+    evidence = program("convert", "--mean-length", "4.739", "--gamma", "6", "--json").stdout
+    answer = program("optimum", "-", "--c", "0.05", "--format", "csv", stdin=evidence).stdout
+    header, row = answer.splitlines()[:2]
+    assert dict(zip(header.split(","), row.split(","), strict=False))["gamma"] == "11"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize(
+    "args",
+    [
+        TABLE,
+        ("optimum", "--alpha", "0.8", "--c", "0.1", "--gamma", "4"),
+        ("sweep",),
+        ("convert", "--alpha", "0.8"),
+        ("tokens", "--alpha", "0.8"),
+        ("ceiling", "--alpha", "0.8", "--c", "0.1"),
+    ],
+    ids=lambda args: args[0] if isinstance(args, tuple) else str(args),
+)
+def test_no_line_is_wider_than_the_terminal(program, args, columns):
+    lines = program(*args, COLUMNS=str(columns)).stdout.splitlines()
+    assert max(map(width, lines)) <= columns
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_the_table_keeps_its_figures_at_any_width(program, columns):
+    lines = program(*TABLE, COLUMNS=str(columns)).stdout.splitlines()
+    best = next(line for line in lines if line.startswith("*"))
+    assert best.split()[:5] == ["*", "6", "3.951", "1.60", "2.47×"]
+
+
+@pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1", "TERM": "xterm"}, {"TERM": "dumb"}])
+def test_a_redirect_has_no_escape_sequences(program, env):
+    assert "\x1b" not in program(*TABLE, **env).stdout
+
+
+def test_colour_can_be_forced(program):
+    done = program(*TABLE, FORCE_COLOR="1", TERM="xterm-256color")
+    assert "\x1b[" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+    ids=["ascii", "C locale"],
+)
+@pytest.mark.parametrize(
+    "args",
+    [
+        TABLE,
+        ("optimum",),
+        ("sweep",),
+        ("convert", "--survival", "0.9,0.8"),
+        ("convert", "--alpha", "0.8"),
+        ("table", "--help"),
+        ("--help",),
+        ("table", "--alpha", "γ"),
+        ("optimum", "α.json"),
+    ],
+    ids=" ".join,
+)
+def test_an_ascii_terminal_is_enough(program, args, env):
+    done = program(*args, **env)
+    assert "Traceback" not in done.stderr
+    assert (done.stdout + done.stderr).isascii()
+    assert done.returncode == {"γ": 2, "α.json": 1}.get(args[-1], 0)
+
+
+def test_an_ascii_table_keeps_its_columns(program):
+    lines = program(*TABLE, PYTHONIOENCODING="ascii", PYTHONUTF8="0").stdout.splitlines()
+    assert lines[0] == "g = 6 is best: 2.47x (a 0.8, c 0.1)."
+
+
+def test_ascii_json_is_the_same_json(program):
+    plain = program(*TABLE, "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0").stdout
+    assert plain == program(*TABLE, "--json").stdout
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_a_closed_pipe_is_silent(script, form):
+    args = [script, "table", "--alpha", "0.8", "--c", "0.1", "--gamma", "1..9000", "--format", form]
+    writer = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    writer.stdout.readline()
+    writer.stdout.close()
+    assert writer.stderr.read() == b""
+    writer.stderr.close()
+    writer.wait(timeout=30)
+
+
+def test_a_full_disk_is_one_line(script):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [script, *TABLE], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_is_exit_code_130_and_no_traceback(script):
+    reader = subprocess.Popen(
+        [script, "optimum", "-", "--c", "0.1"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)  # until it waits for its standard input
+    os.kill(reader.pid, signal.SIGINT)
+    out, err = reader.communicate(timeout=30)
+    assert reader.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_no_environment_variable_changes_an_answer(program):
+    names = ("ALPHA", "C", "TOLERANCE", "FORMAT", "JSON")
+    env = {f"GAMMAPLAN_{name}": "0.5" for name in names}
+    assert program(*TABLE, **env).stdout == program(*TABLE).stdout

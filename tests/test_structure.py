@@ -1,0 +1,68 @@
+"""What a command loads, and what it must not: checked in fresh interpreters."""
+
+import importlib
+
+import pytest
+
+RUN = """
+import sys
+from gammaplan.cli.app import main
+sys.argv = ["gammaplan", *{args!r}.split()]
+try:
+    main()
+except SystemExit:
+    pass
+loaded = [name for name in {names!r} if name in sys.modules]
+print("loaded:", *loaded)
+"""
+NUMERIC = ("numpy", "scipy")
+ANSWERS = [
+    "table --alpha 0.8 --c 0.1",
+    "optimum --alpha 0.8 --c 0.1",
+    "optimum --alpha 0.8 --c 0.1 --overhead 0.2 --gamma 4",
+    "tokens --alpha 0.8",
+    "ceiling --alpha 0.8 --c 0.1",
+    "sweep",
+    "convert --mean-length 4.739 --gamma 6",
+    "convert --survival 0.9,0.8",
+    "convert --histogram 39,1,0,3",
+]
+
+
+@pytest.fixture
+def loaded(python):
+    def run(args, *names):
+        return python(RUN.format(args=args, names=names)).rstrip().rsplit("loaded:", 1)[1].split()
+
+    return run
+
+
+def test_importing_the_package_loads_no_numpy(python):
+    assert python("import gammaplan, sys; print('numpy' in sys.modules)") == "False\n"
+
+
+@pytest.mark.parametrize("args", ["--help", "--version", "table --help", "nope", "--nope"])
+def test_help_and_version_load_no_numpy(loaded, args):
+    assert loaded(args, *NUMERIC) == []
+
+
+@pytest.mark.parametrize("args", ANSWERS)
+def test_the_calculator_loads_no_scipy(loaded, args):
+    assert loaded(args, *NUMERIC) == ["numpy"]
+
+
+@pytest.mark.parametrize("args", ANSWERS)
+def test_json_loads_no_rich_table(loaded, args):
+    assert loaded(f"{args} --json", "rich.table", "rich.console") == []
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown"])
+def test_csv_and_markdown_load_no_rich_table(loaded, form):
+    assert loaded(f"table --alpha 0.8 --c 0.1 --format {form}", "rich.table") == []
+
+
+def test_every_command_imports_and_is_a_function_of_its_module():
+    from gammaplan.cli.app import COMMANDS
+
+    for name in COMMANDS:
+        assert callable(getattr(importlib.import_module(f"gammaplan.cli.{name}"), name))
