@@ -29,7 +29,7 @@ DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _COMPOSE = re.compile(r"([\w.-]{1,80}?) +\| ")
-_KUBECTL = re.compile(r"\[(?:pod/)?([\w./-]{1,200})\] ")
+_KUBECTL = re.compile(r"\[(?:pod/)?([\w.-]+/[\w./-]{1,200}|\d{2,5})\] ")  # a pod, or a port
 _CRI = re.compile(r"(\d{4}-\d\d-\d\dT\S{8,30}) (?:stdout|stderr) [FP] ")
 _JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d (\d\d:\d\d:\d\d) (\S+) ([\w.@-]+)\[\d+\]: ")
 

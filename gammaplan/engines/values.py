@@ -1,6 +1,8 @@
 """JSON values of a stream: one document, JSON lines, server-sent events or Python reprs."""
 
 import ast
+import json
+import warnings
 from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any
@@ -73,12 +75,21 @@ def _line(line: bytes) -> Any:
         return _DECODE(text)
     except _BROKEN:
         pass
-    if text[:1] in (b"{", b"[") and len(text) < 2**20:
+    if text[:1] not in (b"{", b"["):
+        return None
+    for lenient in (json.loads, _repr_of) if len(text) < 2**20 else ():
         try:
-            return ast.literal_eval(text.decode())
-        except (ValueError, SyntaxError, RecursionError, MemoryError, UnicodeDecodeError):
-            pass
-    return Dropped("a JSON line") if text[:1] in (b"{", b"[") else None
+            return lenient(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return Dropped("a JSON line")
+
+
+def _repr_of(text: bytes) -> Any:
+    """The value of a Python repr; what is damaged may warn besides failing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return ast.literal_eval(text.decode())
 
 
 def whole_number(value: Any) -> int | None:
