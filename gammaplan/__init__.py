@@ -32,6 +32,7 @@ _HOME = {
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
     "estimate": ("Counts",),
+    "estimation": ("Estimate", "estimate"),
     "optimum": ("optimal_gamma", "stationary_gamma"),
 }
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
     from gammaplan.model.decision import Decision as Decision
     from gammaplan.model.decision import decide as decide
     from gammaplan.model.estimate import Counts as Counts
+    from gammaplan.model.estimation import Estimate as Estimate
+    from gammaplan.model.estimation import estimate as estimate
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
 
