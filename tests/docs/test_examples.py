@@ -4,9 +4,12 @@ import doctest
 import json
 import re
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from gammaplan.cli.app import COMMANDS
 
 from .examples import PAGES, Block, blocks, run, steps
 
@@ -52,6 +55,16 @@ def test_the_python_examples_of_a_page_hold_one_after_the_other(page: Path):
             doctest.DocTestRunner().run(test, out=report.append, clear_globs=False)
             names = test.globs
     assert not report, "".join(report)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_a_help_page_run(command: str, tmp_path):
+    function = getattr(import_module(f"gammaplan.cli.{command}"), command)
+    examples = re.findall(r"^ {8}(gammaplan .*)$", function.__doc__, re.MULTILINE)
+    assert len(examples) >= 2
+    for example in examples:
+        if not re.search(r"\.(log|prom|json)\b", example):  # the reader's own files
+            run(example, where=tmp_path)
 
 
 @of("json")
