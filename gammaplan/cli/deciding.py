@@ -11,7 +11,7 @@ from gammaplan.data.findings import finding
 from gammaplan.documents.writing import optimum_result
 from gammaplan.errors import Finding
 from gammaplan.model.curve import curve
-from gammaplan.model.decision import Decision, decide
+from gammaplan.model.decision import Band, Decision, decide
 from gammaplan.model.levers import break_even, levers, reference_gamma
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def answer(
 def _optimum(case: Case, decision: Decision, search: Search) -> OptimumResult:
     assert case.cost_shape is not None  # gather() saw to it
     law, cost = case.acceptance, case.cost
-    use = search.in_use
+    use = case.gamma if search.in_use is None else search.in_use
     return optimum_result(
         decision,
         levers=levers(law, cost, decision, in_use=use, max_gamma=search.max_gamma),
@@ -112,6 +112,14 @@ def _findings(case: Case, decision: Decision) -> list[Finding]:
     return found
 
 
+def _band(band: Band) -> str:
+    if math.isnan(band.low):
+        return "there is no band, longer drafts are always faster"
+    return (
+        f"the band is {band.low:g} {'and longer' if math.isinf(band.high) else f'to {band.high:g}'}"
+    )
+
+
 def _gates(
     decision: Decision, optimum: OptimumResult, speedup: float | None, length: int | None
 ) -> list[str]:
@@ -129,7 +137,5 @@ def _gates(
         length in decision.band or (length == 0 and decision.band.plain)
     ):
         band = decision.band
-        failed.append(
-            f"--require-gamma-in-band {length}: the band is {band.low:g} to {band.high:g}"
-        )
+        failed.append(f"--require-gamma-in-band {length}: {_band(band)}")
     return failed

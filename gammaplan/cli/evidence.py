@@ -3,7 +3,8 @@
 import dataclasses
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,8 @@ from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import Cost, LinearCost
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from gammaplan.shapes import AcceptanceShape, CostShape, Labels
 
 DOCUMENT = re.compile(rb'"schema"\s*:\s*"gammaplan\.')
@@ -75,6 +78,7 @@ class Case(NamedTuple):
     acceptance_shape: "AcceptanceShape"
     cost: Cost
     cost_shape: "CostShape | None"
+    gamma: int | None = None
 
 
 @dataclass
@@ -90,6 +94,14 @@ class Cases:
         """Record one input as it was used, and where it came from."""
         self.inputs[name] = value
         self.sources[name] = source
+
+    def note_gamma(self, flag: int | None) -> None:
+        """Record the draft length in use: the flag's, else the one that the evidence was at."""
+        known = {case.gamma for case in self.cases}
+        if flag is None and len(known) == 1 and None not in known:
+            self.note("gamma", known.pop(), self.sources["alpha"])
+        else:
+            self.note_option("gamma", flag)
 
     def note_option(self, name: str, value: object, default: object = None) -> None:
         """Record an option whose only sources are its flag and its default."""
@@ -113,7 +125,9 @@ def gather(
     ratio = cost.ratio
     if alpha is None and not laws and ratio is None and not prices and not cost.any:
         alpha, ratio = EXAMPLE_ALPHA, EXAMPLE_C if cost_needed else None
-        found.append(finding("worked_example", alpha=alpha, c=EXAMPLE_C))
+        found.append(
+            finding("worked_example", given=f"α {alpha}" + f" and c {ratio}" * (ratio is not None))
+        )
         origin = "default"
     else:
         origin = "flag"
@@ -147,8 +161,9 @@ def _case(law: Evidence, price: Evidence | None) -> Case:
     assert law.acceptance_shape is not None
     labels = {**law.labels, **(price.labels if price else {})}
     if price is None or price.cost is None:
-        return Case(labels, law.acceptance, law.acceptance_shape, FREE, None)
-    return Case(labels, law.acceptance, law.acceptance_shape, price.cost, price.cost_shape)
+        return Case(labels, law.acceptance, law.acceptance_shape, FREE, None, law.gamma)
+    shapes = (law.acceptance_shape, price.cost_shape)
+    return Case(labels, law.acceptance, shapes[0], price.cost, shapes[1], law.gamma)
 
 
 def _read(files: Sequence[str]) -> list[Document]:
@@ -161,18 +176,31 @@ def _read(files: Sequence[str]) -> list[Document]:
     return documents
 
 
-def _document(path: str) -> Document:
+def _document(path: str) -> "Document":
     """The document in a file; a report of an engine is fitted first, and that is said."""
-    from gammaplan.documents.reading import as_document, read_document
-    from gammaplan.engines.lines import named, open_stream
+    with _opened(path) as stream:
+        return _document_in(stream, path)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator["BufferedReader"]:
+    """An input that is closed again; standard input is left open."""
+    from gammaplan.engines.lines import open_stream
 
     stream = open_stream(path)
+    try:
+        yield stream
+    finally:
+        if path != "-":
+            stream.close()
+
+
+def _document_in(stream: "BufferedReader", path: str) -> "Document":
+    from gammaplan.documents.reading import as_document, read_document
+    from gammaplan.engines.lines import named
+
     if DOCUMENT.search(stream.peek(SNIFFED)[:SNIFFED]):
-        try:
-            return read_document(stream, named(path))
-        finally:
-            if path != "-":
-                stream.close()
+        return read_document(stream, named(path))
     from gammaplan.cli.fitting import Assumed, fitted
     from gammaplan.engines.files import collect_stream
 

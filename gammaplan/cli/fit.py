@@ -19,7 +19,7 @@ def fit(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Logs, metrics pages, responses or results, plain or compressed; - is stdin.",
             show_default=False,
         ),

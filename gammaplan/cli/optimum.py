@@ -41,7 +41,7 @@ def optimum(
     out = Output.of(format, json, quiet, strict)
     cost = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
     cases = gather(files, alpha=alpha, cost=cost, pick=pick)
-    cases.note_option("gamma", gamma)
+    cases.note_gamma(gamma)
     result, failed = answer(
         cases,
         Search(max_gamma, tolerance, gamma),

@@ -11,7 +11,7 @@ MODEL, COST, OUTPUT = "Acceptance", "Cost", "Output"
 Files = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[FILE]...",
+        metavar="FILE",
         help="Evidence: gammaplan JSON that knows acceptance or cost; - is stdin.",
         show_default=False,
     ),

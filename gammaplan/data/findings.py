@@ -10,7 +10,7 @@ from gammaplan.errors import Finding, Level
 FINDINGS: dict[str, tuple[Level, str]] = {
     "worked_example": (
         "note",
-        "neither acceptance nor cost was given: this is the worked example, α {alpha} and c {c}",
+        "neither acceptance nor cost was given: this is the worked example, {given}",
     ),
     "unbounded": (
         "note",

@@ -24,7 +24,7 @@ def print_sweep(result: SweepResult, inputs: Mapping[str, object]) -> None:
         out.print()
         out.print(_map(cells, alphas, costs[first : first + at_once]))
     out.print()
-    say(out, ". 0 is plain decoding: do not speculate there. ∞: longer is always faster.")
+    say(out, "0 plain: do not speculate there. ∞: longer is always faster.")
 
 
 def _map(
@@ -41,7 +41,7 @@ def _map(
 
 def _cell(row: SweepRow) -> Text:
     if row["gamma"] == 0:
-        return Text("0       .", style="dim")
+        return Text("0   plain", style="dim")
     speed = row["speedup"]
     style = "bold green" if speed is None else next(s for top, s in SHADES if speed <= top)
     gamma = "∞" if row["gamma"] is None else str(row["gamma"])

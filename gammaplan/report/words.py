@@ -12,9 +12,16 @@ Result = TypeVar("Result")
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
+class _Pipe(Console):
+    """A console that leaves a closed pipe to the program."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output; nothing that is printed there is read as markup."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return _Pipe(highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
 def parts(result: Result) -> list[Result]:
