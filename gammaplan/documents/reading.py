@@ -15,6 +15,7 @@ from gammaplan.shapes import AcceptanceShape, CostShape, FindingShape, Labels
 LARGEST_DOCUMENT = 64 * 2**20
 SCHEMA = re.compile(r"gammaplan\.([a-z]+)/([0-9]+)")
 VERSION = 1
+ADVICE = ("optimum", "plan")  # commands whose `gamma` is an answer
 
 
 def read_document(stream: BinaryIO, source: str) -> Document:
@@ -54,6 +55,8 @@ def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON
         span = (float(bounds["low"]), float(bounds["high"])) if bounds else None
     except (msgspec.ValidationError, DomainError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{source}: is a damaged gammaplan.{command} document: {error}") from None
+    if command in ADVICE:  # its draft length is advised, not in use
+        one, parts = (tuple(e._replace(gamma=None) for e in side) for side in (one, parts))
     found = tuple(_findings(whole.get("warnings"), source))
     return Document(source, command, one, parts, found, span)
 
