@@ -4,6 +4,8 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 
+from gammaplan.report.plain import printable
+
 Row = dict[str, str]
 
 
@@ -24,7 +26,7 @@ def csv_text(result: Mapping[str, object]) -> str:
     """Comma-separated values with a header; no cell can start a formula."""
     out = io.StringIO()
     rows = rows_of(result)
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(out, _header(rows), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({k: _inert(v) for k, v in row.items()} for row in rows)
     return out.getvalue()
@@ -33,9 +35,14 @@ def csv_text(result: Mapping[str, object]) -> str:
 def markdown_text(result: Mapping[str, object]) -> str:
     """A Markdown table."""
     rows = rows_of(result)
-    header = list(rows[0])
+    header = _header(rows)
     lines = [header, ["---"] * len(header), *([row.get(k, "") for k in header] for row in rows)]
     return "".join(f"| {' | '.join(map(_markdown_cell, line))} |\n" for line in lines)
+
+
+def _header(rows: list[Row]) -> list[str]:
+    """Every column that some row has: groups may differ in their labels."""
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def _cells(figures: Mapping[str, object]) -> Row:
@@ -60,7 +67,7 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else printable(str(value))
 
 
 def _inert(cell: str) -> str:
