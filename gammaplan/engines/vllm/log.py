@@ -141,7 +141,7 @@ def _added_alike(instance: str, rows: list[tuple[bytes, ...]], gamma: int) -> It
 def _thousandths(rows: tuple[bytes, ...], gamma: int) -> Floats:
     """The numbers of rows like ``0.917, 0.839, 0.694``, times 1000, shape ``(rows, gamma)``."""
     digits = np.frombuffer(b", ".join((*rows, b"")), dtype=np.uint8).reshape(-1, gamma, 7)
-    return (digits[..., [0, 2, 3, 4]] - 48.0) @ np.array([1000.0, 100.0, 10.0, 1.0])
+    return np.asarray((digits[..., [0, 2, 3, 4]] - 48.0) @ np.array([1000.0, 100.0, 10.0, 1.0]))
 
 
 def _records(line: Line) -> Iterator[Item]:
