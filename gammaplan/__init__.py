@@ -12,7 +12,6 @@ __version__ = "0.1.0"
 
 _HOME = {
     "acceptance": (
-        "BetaGeometric",
         "Geometric",
         "PerPosition",
         "ceiling",
@@ -33,6 +32,7 @@ _HOME = {
     "decision": ("Band", "Decision", "decide"),
     "estimate": ("Counts",),
     "estimation": ("Estimate", "estimate"),
+    "mixture": ("BetaGeometric",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
 }
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from gammaplan.errors import GammaplanError as GammaplanError
     from gammaplan.errors import InputError as InputError
     from gammaplan.errors import MissingExtra as MissingExtra
-    from gammaplan.model.acceptance import BetaGeometric as BetaGeometric
     from gammaplan.model.acceptance import Geometric as Geometric
     from gammaplan.model.acceptance import PerPosition as PerPosition
     from gammaplan.model.acceptance import ceiling as ceiling
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from gammaplan.model.estimate import Counts as Counts
     from gammaplan.model.estimation import Estimate as Estimate
     from gammaplan.model.estimation import estimate as estimate
+    from gammaplan.model.mixture import BetaGeometric as BetaGeometric
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
 

@@ -8,6 +8,8 @@ schema` turns into JSON Schema.
 from collections.abc import Sequence
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
+from gammaplan.model.acceptance import LawName, LawParameters
+
 Labels: TypeAlias = dict[str, str | int | float | None]
 Value: TypeAlias = bool | int | float | str | list[int | float | str] | dict[str, str] | None
 
@@ -45,8 +47,6 @@ class CountsShape(TypedDict):
     rejections: int | None
 
 
-LawName: TypeAlias = Literal["geometric", "per_position", "beta_geometric"]
-LawParameters: TypeAlias = dict[str, float | list[float | None]]
 CostKind: TypeAlias = Literal["given", "measured", "fitted", "estimated", "prior"]
 Change: TypeAlias = Literal["gamma", "alpha + 0.05", "c / 2"]
 

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -81,14 +80,14 @@ class Case(NamedTuple):
     gamma: int | None = None
 
 
-@dataclass
 class Cases:
     """The questions of one command line, and the account of their inputs."""
 
-    cases: list[Case]
-    inputs: dict[str, object] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    def __init__(self, cases: list[Case], findings: Sequence[Finding] = ()) -> None:
+        self.cases = cases
+        self.inputs: dict[str, object] = {}
+        self.sources: dict[str, str] = {}
+        self.findings = list(findings)
 
     def note(self, name: str, value: object, source: str) -> None:
         """Record one input as it was used, and where it came from."""
@@ -149,7 +148,7 @@ def gather(
     _account(cases, pairs, cost)
     if any(isinstance(c.cost, LinearCost) and c.cost.c >= 1 for c in cases.cases):
         worst = max(c.cost.c for c in cases.cases if isinstance(c.cost, LinearCost))
-        found.append(finding("looks_inverse", c=f"{worst:g}"))
+        cases.findings.append(finding("looks_inverse", c=f"{worst:g}"))
     return cases
 
 

@@ -6,9 +6,12 @@ message here starts with "must".
 
 import math
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 MAX_ROWS = 10_000
 LONGEST = 2**53  # every whole number up to here is a double
@@ -29,13 +32,13 @@ def refuse(required: str, given: str, remedy: str = "") -> typer.BadParameter:
 
 def number(text: str) -> float:
     """A finite real number, in decimal or scientific notation."""
-    return float(_decimal(text, "a number"))
+    return _scalar(text, "a number")
 
 
 def fraction(text: str) -> float:
     """A probability: 0.8, or 80 % with its sign."""
     required = "a fraction in [0, 1]"
-    value = float(_decimal(text, required, percent=True))
+    value = _scalar(text, required, percent=True)
     if not 0 <= value <= 1:
         remedy = f" ({value:g} % is {value / 100:g})" if 1 < value <= 100 else ""
         raise refuse(required, text, remedy)
@@ -45,7 +48,7 @@ def fraction(text: str) -> float:
 def tolerance(text: str) -> float:
     """A share that may be lost: 0.03, or 3 % with its sign."""
     required = "a fraction in [0, 1)"
-    value = float(_decimal(text, required, percent=True))
+    value = _scalar(text, required, percent=True)
     if not 0 <= value < 1:
         remedy = f" ({value:g} is {value * 100:g} %; write {value:g}% or {value / 100:g})"
         raise refuse(required, text, remedy if 1 <= value < 100 and "%" not in text else "")
@@ -55,7 +58,7 @@ def tolerance(text: str) -> float:
 def non_negative(text: str) -> float:
     """A finite number, 0 or more."""
     required = "a number of at least 0"
-    value = float(_decimal(text, required))
+    value = _scalar(text, required)
     if not value >= 0:
         raise refuse(required, text)
     return value
@@ -64,7 +67,7 @@ def non_negative(text: str) -> float:
 def positive(text: str) -> float:
     """A finite number above 0."""
     required = "a number above 0"
-    value = float(_decimal(text, required))
+    value = _scalar(text, required)
     if not value > 0:
         raise refuse(required, text)
     return value
@@ -122,7 +125,23 @@ def choice(*allowed: str) -> Callable[[str], str]:
     return parse
 
 
-def _decimal(text: str, required: str, *, percent: bool = False) -> Decimal:
+def _scalar(text: str, required: str, *, percent: bool = False) -> float:
+    """One finite number; the decimal module is loaded only for a percent sign."""
+    plain = text.strip()
+    if percent and plain.endswith("%"):
+        return float(_decimal(text, required, percent=True))
+    try:
+        value = math.nan if "_" in plain else float(plain)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise refuse(required, text)
+    return value
+
+
+def _decimal(text: str, required: str, *, percent: bool = False) -> "Decimal":
+    from decimal import Decimal, InvalidOperation
+
     plain = text.strip()
     scale = Decimal(1)
     if percent and plain.endswith("%"):
@@ -138,7 +157,7 @@ def _decimal(text: str, required: str, *, percent: bool = False) -> Decimal:
     return value
 
 
-def _whole(value: Decimal, text: str) -> int:
+def _whole(value: "Decimal", text: str) -> int:
     if value != value.to_integral_value() or value < 0:
         raise refuse(
             "a whole number of at least 0"
@@ -151,7 +170,7 @@ def _whole(value: Decimal, text: str) -> int:
     return int(value)
 
 
-def _list(text: str, required: str, *, percent: bool = False) -> list[Decimal]:
+def _list(text: str, required: str, *, percent: bool = False) -> "list[Decimal]":
     values: list[Decimal] = []
     for item in text.split(","):
         if not item.strip():
@@ -162,13 +181,13 @@ def _list(text: str, required: str, *, percent: bool = False) -> list[Decimal]:
     return values
 
 
-def _range(item: str, required: str, text: str, *, percent: bool) -> list[Decimal]:
+def _range(item: str, required: str, text: str, *, percent: bool) -> "list[Decimal]":
     """The values of ``first..last:step``, both ends included; or the one value."""
     if ".." not in item:
         return [_decimal(item, required, percent=percent)]
     ends, _, by = item.partition(":")
     first, last = (_decimal(end, required, percent=percent) for end in ends.split("..", 1))
-    step = _decimal(by, required, percent=percent) if by else Decimal(1)
+    step = _decimal(by or "1", required, percent=percent and bool(by))
     if step <= 0:
         raise refuse("a range with a step above 0", text)
     if last < first:

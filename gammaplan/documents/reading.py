@@ -8,8 +8,9 @@ import msgspec
 
 from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.errors import DomainError, Finding, InputError
-from gammaplan.model.acceptance import Acceptance, BetaGeometric, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
 from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.mixture import BetaGeometric
 from gammaplan.shapes import AcceptanceShape, CostShape, FindingShape, Labels
 
 LARGEST_DOCUMENT = 64 * 2**20

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gammaplan import __version__
 from gammaplan.errors import Finding
-from gammaplan.model.acceptance import Acceptance, BetaGeometric, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance
 from gammaplan.model.cost import Cost, LinearCost, TableCost
 from gammaplan.model.decision import Band, Decision
 from gammaplan.model.levers import BreakEven, Lever
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
         HelpShape,
         IntervalShape,
         Labels,
-        LawName,
-        LawParameters,
         OptimumResult,
     )
 
@@ -75,29 +73,18 @@ def to_json(value: object) -> str:
 
 def acceptance_shape(law: Acceptance, *, counts: Counts | None = None) -> AcceptanceShape:
     """How drafts are accepted, as evidence for later commands."""
-    model, parameters, beyond = _parameters(law)
     shown = law.observed_to or IMPLIED_POSITIONS
     return {
-        "model": model,
-        "parameters": parameters,
+        "model": law.model,
+        "parameters": law.parameters,
         "alpha": law.alpha,
         "survival": law.survival(range(1, shown + 1)).tolist(),
         "observed_to": law.observed_to,
-        "beyond": beyond,
+        "beyond": law.beyond,
         "counts": None if counts is None else counts_shape(counts),
         "interval": None,
         "bounds": None,
     }
-
-
-def _parameters(law: Acceptance) -> tuple[LawName, LawParameters, float | None]:
-    if isinstance(law, Geometric):
-        return "geometric", {"alpha": law.alpha}, law.alpha
-    if isinstance(law, PerPosition):
-        return "per_position", {"hazards": list(law.hazards)}, law.beyond
-    if isinstance(law, BetaGeometric):
-        return "beta_geometric", {"p": law.p, "q": law.q}, None
-    raise TypeError(f"no document form for {type(law).__name__}")
 
 
 def interval_shape(interval: Interval) -> IntervalShape:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats, Number, as_given, fraction, non_negative
 
-DIRECT = 65_536  # positions of a mixture that are multiplied and summed one by one
+LawName: TypeAlias = Literal["geometric", "per_position", "beta_geometric"]
+LawParameters: TypeAlias = dict[str, float | list[float | None]]
 
 
 def geometric_sum(alpha: Floats, terms: Floats) -> Floats:
@@ -99,6 +100,16 @@ def ceiling(alpha: ArrayLike) -> Number:
 class Acceptance(Protocol):
     """A law of acceptance: all that a decision needs to know of target and draft."""
 
+    model: ClassVar[LawName]
+
+    @property
+    def parameters(self) -> LawParameters:
+        """What it takes to make the law again: `model` and these are its document form."""
+
+    @property
+    def beyond(self) -> float | None:
+        """The hazard of every position past the measured ones, where it is one number."""
+
     @property
     def alpha(self) -> float | None:
         """The one acceptance probability that sums the law up, where there is one."""
@@ -133,9 +144,20 @@ class Geometric:
 
     alpha: float
     observed_to: int | None = None
+    model: ClassVar[LawName] = "geometric"
 
     def __post_init__(self) -> None:
         fraction("alpha", self.alpha)
+
+    @property
+    def parameters(self) -> LawParameters:
+        """Alpha."""
+        return {"alpha": self.alpha}
+
+    @property
+    def beyond(self) -> float:
+        """alpha, at every position."""
+        return self.alpha
 
     @property
     def ceiling(self) -> float:
@@ -185,6 +207,7 @@ class PerPosition:
 
     hazards: tuple[float, ...]
     beyond: float = math.nan
+    model: ClassVar[LawName] = "per_position"
 
     def __post_init__(self) -> None:
         hazards = tuple(0.0 if math.isnan(h) else float(h) for h in self.hazards)
@@ -208,6 +231,11 @@ class PerPosition:
             )
         with np.errstate(invalid="ignore"):
             return cls(tuple((s / before).tolist()))
+
+    @property
+    def parameters(self) -> LawParameters:
+        """The hazards; `beyond` is told apart."""
+        return {"hazards": list(self.hazards)}
 
     @cached_property
     def _survival(self) -> Floats:
@@ -250,84 +278,6 @@ class PerPosition:
         return PerPosition(
             tuple(_within(h + step) for h in self.hazards), _within(self.beyond + step)
         )
-
-
-@dataclass(frozen=True)
-class BetaGeometric:
-    """A mixture over rounds: each round draws its own alpha from Beta(p, q).
-
-    Parameters
-    ----------
-    p, q : float, > 0
-        The Beta's parameters: hazards are ``(p + i - 1) / (p + q + i - 1)`` and
-        rise with position, since the rounds that got so far are the easy ones.
-
-    Notes
-    -----
-    Survival is ``E[a**i] = B(p + i, q) / B(p, q)``, never below ``E[a]**i``
-    (Jensen). It telescopes: ``E(gamma) = (p + q - 1 - (p + q + gamma) *
-    s_(gamma + 1)) / (q - 1)``, used where the sum would be long.
-
-    Examples
-    --------
-    >>> law = BetaGeometric(2.8, 1.2)
-    >>> round(law.alpha, 3), law.expected_tokens([1, 5]).round(4)
-    (0.7, array([1.7 , 3.31]))
-    """
-
-    p: float
-    q: float
-    observed_to: int | None = None
-
-    def __post_init__(self) -> None:
-        if not (self.p > 0 and self.q > 0 and math.isfinite(self.p + self.q)):
-            raise DomainError(f"p and q must be greater than 0, got {self.p:g} and {self.q:g}")
-
-    @property
-    def alpha(self) -> float:
-        """The mean of the Beta: the acceptance of the first drafted token."""
-        return self.p / (self.p + self.q)
-
-    @property
-    def ceiling(self) -> float:
-        """1 + the sum of all survival: ``(p + q - 1) / (q - 1)``, infinite for q <= 1."""
-        return (self.p + self.q - 1) / (self.q - 1) if self.q > 1 else math.inf
-
-    def survival(self, gamma: ArrayLike) -> Floats:
-        """``E[alpha ** gamma]``."""
-        n = non_negative("gamma", gamma, finite=False)
-        near = np.minimum(n, DIRECT)
-        last = int(near.max(initial=0))
-        steps = np.log1p(-self.q / (self.p + self.q + np.arange(last)))
-        inside = np.exp(np.concatenate([[0.0], np.cumsum(steps)])[near.astype(int)])
-        return np.asarray(inside * self._ratio(n) / self._ratio(near))
-
-    def _ratio(self, n: Floats) -> Floats:
-        """``gamma(p + n) / gamma(p + q + n)`` to a constant, where it is used: past `DIRECT`."""
-        q, z = self.q, self.p + np.maximum(n, DIRECT) + (self.q - 1) / 2
-        return np.where(n < DIRECT, 1.0, (z / DIRECT) ** -q * (1 + q * (q * q - 1) / (24 * z * z)))
-
-    def expected_tokens(self, gamma: ArrayLike) -> Floats:
-        """``1 + s_1 + ... + s_gamma``, for whole `gamma`."""
-        n = non_negative("gamma", gamma, finite=False)
-        near = np.minimum(n, DIRECT)
-        summed = np.cumsum(self.survival(np.arange(int(near.max(initial=0)) + 1)))
-        if not (n > DIRECT).any():
-            return np.asarray(summed[near.astype(int)])
-        if self.q == 1:
-            far = 1 + self.p * np.log(n)  # good enough for a law that is fitted to data
-        else:
-            with np.errstate(invalid="ignore"):
-                grown = np.where(np.isinf(n), 0.0, (self.p + self.q + n) * self.survival(n + 1))
-            far = ((self.p + self.q - 1) - grown) / (self.q - 1)
-        far = np.where(np.isinf(n), self.ceiling, far)
-        return np.where(n > DIRECT, far, summed[near.astype(int)])
-
-    def raised(self, step: float) -> "BetaGeometric":
-        """The same spread ``p + q`` with a mean moved by `step`, within (0, 1)."""
-        total = self.p + self.q
-        mean = min(1 - 1e-9, max(1e-9, self.alpha + step))
-        return BetaGeometric(mean * total, (1 - mean) * total, self.observed_to)
 
 
 def _within(probability: float) -> float:

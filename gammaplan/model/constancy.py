@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gammaplan.model.acceptance import BetaGeometric
 from gammaplan.model.arrays import Floats
+from gammaplan.model.mixture import BetaGeometric
 
 SIGNIFICANT = 0.05
 FEWEST_POSITIONS, FEWEST_ROUNDS = 4, 100  # a mixture is extrapolated: it needs more than a hint

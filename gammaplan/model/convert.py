@@ -145,7 +145,8 @@ def break_even_alpha(
     """
     n, fixed = _positive_gamma(gamma), non_negative("overhead", overhead)
     slope = non_negative("c", c) + non_negative("verify_slope", verify_slope)
-    needed, n = np.broadcast_arrays(fixed + slope * n, n)
+    with np.errstate(over="ignore"):
+        needed, n = np.broadcast_arrays(fixed + slope * n, n)
     root = _alpha_from_accepted(np.minimum(needed, n), n)
     return as_given(np.where(needed <= n, root, np.nan))
 

@@ -132,20 +132,25 @@ def decide(
     return _scan(acceptance, cost, max_gamma, tolerance)
 
 
-@dataclass(frozen=True)
 class _Linear:
     """The search under a linear cost, where the speedup has one peak over gamma >= 1."""
 
-    acceptance: Acceptance
-    cost: LinearCost
-    max_gamma: int | None
-    tolerance: float
+    def __init__(
+        self, acceptance: Acceptance, cost: LinearCost, max_gamma: int | None, tolerance: float
+    ) -> None:
+        self.acceptance = acceptance
+        self.cost = cost
+        self.max_gamma = max_gamma
+        self.tolerance = tolerance
 
-    def decision(self) -> Decision:
+    def best(self) -> tuple[float, float, float]:
+        """The best length, its speedup, and the peak of the lengths that draft anything."""
         peak = self.peak()
         speed = self.speedup_at(peak)
-        best = peak if self.pays(speed) else 0
-        speed = speed if best else 1.0
+        return (peak, speed, peak) if self.pays(speed) else (0, 1.0, peak)
+
+    def decision(self) -> Decision:
+        best, speed, peak = self.best()
         real, real_speed = self.continuous(peak)
         endless = math.isinf(best)
         return Decision(
@@ -225,8 +230,8 @@ class _Linear:
         start = peak if math.isfinite(peak) else _last(lambda k: not above(k), 0) + 1
         high = math.inf if above(math.inf) else _last(above, start)
         high = min(high, self.limit)
-        low = int(bisect(np.vectorize(above), np.asarray(start), np.asarray(0.0)))
-        gaps = ((1, low - 1),) if plain and low > 1 else ()
+        low = _whole(float(bisect(np.vectorize(above), np.asarray(start), np.asarray(0.0))))
+        gaps = ((1, int(low) - 1),) if plain and 1 < low < math.inf else ()
         if best == 0 and low > 1:
             return Band(self.tolerance, 0, 0, plain, gaps)
         return Band(self.tolerance, 0 if plain and low == 1 else low, _whole(high), plain, gaps)
@@ -251,6 +256,16 @@ class _Linear:
 
     def threshold(self, gamma: float) -> float:
         return switch_cost(self.acceptance, gamma)
+
+
+def best_gamma(
+    acceptance: Acceptance, cost: Cost, max_gamma: int | None = None
+) -> tuple[float, float]:
+    """The length and the speedup of `decide`, without what surrounds them."""
+    if isinstance(cost, LinearCost):
+        return _Linear(acceptance, cost, max_gamma, 0.0).best()[:2]
+    found = decide(acceptance, cost, max_gamma=max_gamma)
+    return found.gamma, found.speedup
 
 
 def switch_cost(acceptance: Acceptance, gamma: float) -> float:

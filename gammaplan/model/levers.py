@@ -1,19 +1,18 @@
 """What would help most, and where speculation breaks even, seen from the length in use."""
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.convert import break_even_alpha, break_even_c, break_even_gamma
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
-from gammaplan.model.decision import Decision, decide
+from gammaplan.model.decision import Decision, best_gamma
 
 ALPHA_STEP = 0.05
 
 
-@dataclass(frozen=True)
-class Lever:
+class Lever(NamedTuple):
     """One change, everything else as it is, and what it would give.
 
     `change` is "gamma", "alpha" or "c"; `gamma` and `speedup` are where the
@@ -29,8 +28,7 @@ class Lever:
     best_speedup: float
 
 
-@dataclass(frozen=True)
-class BreakEven:
+class BreakEven(NamedTuple):
     """Where the reference length stops paying; None where the model has no such point.
 
     `gamma` is the length this was asked for, `alpha` the acceptance and `c` the
@@ -68,9 +66,9 @@ def levers(
     now = float(curve(acceptance, cost, reference).speedup)
 
     def lever(change: str, law: Acceptance, price: Cost) -> Lever:
-        best = decide(law, price, max_gamma=max_gamma, tolerance=decision.band.tolerance)
         there = float(curve(law, price, reference).speedup)
-        return Lever(change, reference, there, _gain(there, now), best.gamma, best.speedup)
+        best, fastest = best_gamma(law, price, max_gamma)
+        return Lever(change, reference, there, _gain(there, now), best, fastest)
 
     moved = _gain(decision.speedup, now)
     found = [
@@ -78,7 +76,9 @@ def levers(
         lever("alpha", acceptance.raised(ALPHA_STEP), cost),
     ]
     if isinstance(cost, LinearCost):
-        found.append(lever("c", acceptance, replace(cost, c=cost.c / 2)))
+        found.append(
+            lever("c", acceptance, LinearCost(cost.c / 2, cost.overhead, cost.verify_slope))
+        )
     return tuple(sorted(found, key=lambda item: -item.gain))
 
 

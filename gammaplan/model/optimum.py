@@ -219,4 +219,5 @@ def cost_threshold(alpha: ArrayLike, gamma: ArrayLike) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         grown = np.expm1(-n * np.log(a))
         waste = (excess(grown) + n * excess(-delta)) / delta
-        return np.where(a == 0, 0.0, np.where(a == 1, 1.0, 1 / (1 + waste)))
+        ratio = np.where(np.isinf(grown), 0.0, 1 / (1 + waste))  # below the smallest double
+        return np.where(a == 0, 0.0, np.where(a == 1, 1.0, ratio))

@@ -81,6 +81,7 @@ def from_positions(law: PerPosition, gamma: int | None, drafted: float | None) -
     if drafted is None or drafted == length:
         by_length = float(alpha_from_mean_length(min(1 + accepted, length + 1), length))
         return Reported(length, law.alpha, by_length, accepted, length, measured=law)
+    _check_drafted(accepted, drafted)
     bounds = _bounds(accepted, drafted, length, last)
     return Reported(length, _middle(bounds), None, accepted, drafted, bounds)
 
@@ -110,10 +111,7 @@ def from_accepted(accepted: float, gamma: int | None, drafted: float | None) -> 
     """Accepted tokens per round (the mean length less the bonus token)."""
     if accepted < 0:
         raise DomainError(f"the mean length must be at least 1, got {1 + accepted:g}")
-    if drafted is not None and accepted > drafted:
-        raise DomainError(
-            f"accepted tokens per round must be at most the {drafted:g} drafted, got {accepted:g}"
-        )
+    _check_drafted(accepted, drafted)
     certain = (accepted / (1 + accepted), 1.0)
     if gamma is None:
         return Reported(None, None, None, accepted, drafted, certain)
@@ -162,6 +160,13 @@ def gamma_by_c(law: Acceptance, longest: int) -> list[tuple[int, float | None, f
             rows.append((gamma, switches[gamma], switches[gamma - 1]))
     rows.append((longest, None, switches[-1]))
     return rows
+
+
+def _check_drafted(accepted: float, drafted: float | None) -> None:
+    if drafted is not None and accepted > drafted:
+        raise DomainError(
+            f"accepted tokens per round must be at most the {drafted:g} drafted, got {accepted:g}"
+        )
 
 
 def _bounds(

@@ -9,7 +9,7 @@ import numpy as np
 from gammaplan.model.acceptance import Acceptance
 from gammaplan.model.cost import Cost
 from gammaplan.model.curve import curve
-from gammaplan.model.decision import Decision, decide
+from gammaplan.model.decision import Decision, best_gamma
 
 ALPHAS = 17  # points of the interval at which regret is looked at
 MOST_LENGTHS = 256  # lengths compared for the smallest worst regret
@@ -77,14 +77,14 @@ def under_uncertainty(
         return acceptance.raised(to - alpha)
 
     ends = [moved(end) for end in interval]
-    best = [decide(law, cost, max_gamma=max_gamma) for law in ends]
+    best = [best_gamma(law, cost, max_gamma)[0] for law in ends]
     chosen = decision.gamma
     known = min(chosen, 2.0**40)
     there = [float(curve(law, cost, known).speedup) for law in ends]
-    robust, worst = _least_regret(moved, cost, interval, [d.gamma for d in best], max_gamma)
+    robust, worst = _least_regret(moved, cost, interval, best, max_gamma)
     return Uncertainty(
-        best[0].gamma,
-        best[1].gamma,
+        best[0],
+        best[1],
         there[0],
         there[1],
         robust,
@@ -106,7 +106,7 @@ def _least_regret(
     worst = np.zeros(len(lengths))
     for alpha in np.linspace(*interval, ALPHAS):
         law = moved(float(alpha))
-        supremum = decide(law, cost, max_gamma=max_gamma).speedup
+        supremum = best_gamma(law, cost, max_gamma)[1]
         speeds = np.nan_to_num(curve(law, cost, lengths).speedup, nan=0.0)
         lost = 1 - speeds / supremum if math.isfinite(supremum) else np.ones(len(lengths))
         worst = np.maximum(worst, lost)
@@ -128,11 +128,11 @@ def _rounds_needed(
     distance = math.inf
     for end in interval:
         inside, outside = alpha, end
-        if decide(moved(end), cost, max_gamma=max_gamma).gamma == decision.gamma:
+        if best_gamma(moved(end), cost, max_gamma)[0] == decision.gamma:
             continue
         for _ in range(30):
             middle = (inside + outside) / 2
-            same = decide(moved(middle), cost, max_gamma=max_gamma).gamma == decision.gamma
+            same = best_gamma(moved(middle), cost, max_gamma)[0] == decision.gamma
             inside, outside = (middle, outside) if same else (inside, middle)
         distance = min(distance, abs(outside - alpha))
     if math.isinf(distance):

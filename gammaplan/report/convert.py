@@ -1,14 +1,18 @@
 """What a reported acceptance figure means, in our words and in every engine's."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.words import bar, console, joined, percent, plain, say
-from gammaplan.shapes import ConvertResult, GammaByC
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import ConvertResult, GammaByC
 
 BAR = 20
 

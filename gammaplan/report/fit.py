@@ -1,6 +1,9 @@
 """What a report says of acceptance: α first, then what it rests on."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -8,7 +11,9 @@ from rich.text import Text
 
 from gammaplan.report.convert import by_c
 from gammaplan.report.words import bar, console, joined, named, percent, say
-from gammaplan.shapes import FitFigures, FitResult
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import FitFigures, FitResult
 
 BAR = 20
 MOST_ROWS = 40

@@ -1,13 +1,18 @@
 """The best draft length in one line, why, and what would help most."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.words import console, lengths, named, parts, percent, plain, say, times
-from gammaplan.shapes import OptimumResult
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import OptimumResult
 
 CHANGES = {
     "gamma": "move γ to the best",

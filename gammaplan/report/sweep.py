@@ -1,12 +1,17 @@
 """The best draft length over α and c, as a map."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.words import console, plain, say, times
-from gammaplan.shapes import SweepResult, SweepRow
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import SweepResult, SweepRow
 
 CELL = 13  # what one column of the map takes
 SHADES = ((1.0, "dim"), (1.5, ""), (2.5, "cyan"), (4.0, "green"), (float("inf"), "bold green"))

@@ -1,6 +1,9 @@
 """Every draft length in a row: tokens, cost, speedup, and a bar that shows how flat the peak is."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -8,7 +11,9 @@ from rich.text import Text
 
 from gammaplan.report.optimum import headline, reasons
 from gammaplan.report.words import bar, console, named, parts, percent, say, times
-from gammaplan.shapes import TableResult, TableRow
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import TableResult, TableRow
 
 NARROW = 52  # below this width the bar and the share are left out
 FIXED = 45  # what the other columns take

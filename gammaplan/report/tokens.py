@@ -1,12 +1,17 @@
 """Tokens per round, and the ceiling, in the terminal."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.words import console, named, parts, percent, plain, say, times
-from gammaplan.shapes import CeilingResult, TokensResult
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import CeilingResult, TokensResult
 
 
 def print_tokens(result: TokensResult, inputs: Mapping[str, object]) -> None:
