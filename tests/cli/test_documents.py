@@ -104,6 +104,7 @@ EDGES = [
     "--alpha 0.9999999999999999 --c 1e300",
     "--alpha 0.55 --c 0.2 --overhead 0.4",
     "--alpha 0.5 --c 0.1 --overhead 1e300 --verify-slope 1e300",
+    "--alpha 1 --c 1e-300 --overhead 0.4",
 ]
 FIGURES = [
     "--alpha 0.8",
@@ -120,6 +121,8 @@ FIGURES = [
     "--pooled-rate 1 --gamma 3",
     "--pooled-rate 0.8 --gamma 5 --drafted-per-round 3",
     "--survival 0.917,0.837,0.648,0.538,0.451,0.348",
+    "--alpha 0.3 --gamma 1000",
+    "--alpha 5e-324 --gamma 2",
     "--survival 0,0",
     "--survival 1,1,1",
     "--hazards 0.9,0,0.5",
@@ -133,6 +136,8 @@ COMMANDS = [
     "optimum --alpha 0.8 --c 0.1 --gamma 0",
     "optimum --alpha 0.8 --c 0.1 --gamma 4 --max-gamma 5",
     "optimum --alpha 0.8 --speed-ratio 10",
+    "optimum --alpha 1 --c 1e-300 --tolerance 0",
+    "optimum --alpha 0.5 --c 1e300 --gamma 9007199254740992",
     "optimum --alpha 0.8 --draft-ms 1.8 --target-ms 14.1",
     "table --alpha 0.8 --c 0.1 --gamma 0..3",
     "table --alpha 1 --c 0 --gamma 1000000",

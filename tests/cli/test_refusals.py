@@ -63,6 +63,7 @@ USAGE = [
     ("convert --histogram 5", "a histogram needs"),
     ("convert --histogram 1,-2", "--histogram must be whole numbers of at least 0"),
     ("convert --histogram 1,2 --gamma 5", "a histogram of 2 entries has gamma 1, got 5"),
+    ("convert --survival 1,0 --drafted-per-round 0.5", "must be at most the 0.5 drafted, got 1"),
     ("convert --alpha 0.8 --drafted-per-round 3", "--drafted-per-round says nothing beside"),
     ("optimumm", "there is no command 'optimumm'; did you mean optimum?"),
     ("frobnicate", "there is no command 'frobnicate'"),

@@ -179,3 +179,12 @@ def test_positions_of_a_log_narrow_gamma_by_c():
     law = gp.PerPosition.from_survival([0.930, 0.845, 0.683])
     chosen = [gp.decide(law, gp.LinearCost(c)).gamma for c in (0.486, 0.778, 0.780, 0.929, 0.931)]
     assert chosen == [2, 2, 1, 1, 0]
+
+
+def test_a_tolerance_of_0_below_a_supremum_that_no_length_reaches_has_no_finite_band():
+    band = gp.decide(gp.Geometric(1), gp.LinearCost(1e-300), tolerance=0).band
+    assert (band.low, band.high) == (math.inf, math.inf)
+
+
+def test_a_beta_mixture_may_start_at_the_edge_of_its_tail_formula():
+    assert gp.BetaGeometric(0.25, 0.5).survival([0, 1]).round(4).tolist() == [1, 0.3333]
