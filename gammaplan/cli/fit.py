@@ -143,9 +143,10 @@ def fit(
 
     from gammaplan.cli.evidence import Cases
     from gammaplan.cli.fitting import Assumed, fitted
-    from gammaplan.cli.output import Output, printable, show
+    from gammaplan.cli.output import Output, show
     from gammaplan.engines.files import Asked
     from gammaplan.engines.reading import Wanted
+    from gammaplan.report.plain import printable
 
     out = Output.of(format, json, quiet, strict)
     paths = _paths(files, before)

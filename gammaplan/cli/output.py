@@ -8,7 +8,7 @@ from typing import NamedTuple
 import typer
 
 from gammaplan.errors import Finding
-from gammaplan.report.plain import printable as printable  # noqa: PLC0414  (for fit)
+from gammaplan.report.plain import printable
 
 NO_ANSWER, GATE_FAILED = 1, 3
 

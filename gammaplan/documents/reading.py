@@ -8,7 +8,7 @@ import msgspec
 
 from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.errors import DomainError, Finding, InputError
-from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance, Geometric, LawParameters, PerPosition
 from gammaplan.model.cost import Cost, LinearCost, TableCost
 from gammaplan.model.mixture import BetaGeometric
 from gammaplan.shapes import AcceptanceShape, CostShape, FindingShape, Labels
@@ -43,6 +43,8 @@ def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON
             'which has "schema": "gammaplan.…/1" and a "result"'
         )
     command, version = named[1], int(named[2])
+    if version == 0:
+        raise InputError(f"{source}: gammaplan.{command}/0 is no version of a document")
     if version > VERSION:
         raise InputError(
             f"{source}: is gammaplan.{command}/{version}, newer than this gammaplan reads "
@@ -54,8 +56,13 @@ def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON
         parts = tuple(_parts(result, source))
         bounds = result.get("bounds")
         span = (float(bounds["low"]), float(bounds["high"])) if bounds else None
-    except (msgspec.ValidationError, DomainError, TypeError, KeyError, AttributeError) as error:
+    except (msgspec.ValidationError, DomainError) as error:
         raise InputError(f"{source}: is a damaged gammaplan.{command} document: {error}") from None
+    except (TypeError, KeyError, AttributeError, ValueError):
+        raise InputError(
+            f"{source}: is a damaged gammaplan.{command} document: its groups, rows or bounds are "
+            "not of the form that gammaplan schema describes"
+        ) from None
     if command in ADVICE:  # its draft length is advised, not in use
         one, parts = (tuple(e._replace(gamma=None) for e in side) for side in (one, parts))
     found = tuple(_findings(whole.get("warnings"), source))
@@ -77,7 +84,10 @@ def _said(part: dict[str, Any], source: str, labels: Labels) -> Iterator[Evidenc
     law = Evidence(source, labels, gamma=gamma if isinstance(gamma, int) else None)
     if shape:
         checked = msgspec.convert({**_NO_LAW, **shape}, AcceptanceShape)
-        law = law._replace(acceptance=acceptance_from(checked), acceptance_shape=checked)
+        made = acceptance_from(checked)
+        if checked["alpha"] is None:
+            checked["alpha"] = made.alpha
+        law = law._replace(acceptance=made, acceptance_shape=checked)
     costs = [msgspec.convert({**_NO_COST, **c}, CostShape) for c in part.get("costs") or []]
     for cost in costs:
         at: Labels = {"batch": cost["batch"], "context": cost["context"]}
@@ -101,21 +111,20 @@ def acceptance_from(shape: AcceptanceShape) -> Acceptance:
     """The law of acceptance that a document states."""
     parameters, observed = shape["parameters"], shape["observed_to"]
     if shape["model"] == "geometric":
-        alpha = parameters["alpha"]
-        return Geometric(_number(alpha, "alpha"), observed)
+        return Geometric(_number(parameters, "alpha"), observed)
     if shape["model"] == "per_position":
-        hazards = parameters["hazards"]
+        hazards = parameters.get("hazards")
         if not isinstance(hazards, list):
             raise DomainError("hazards must be a list of probabilities")
         law = PerPosition(tuple(0.0 if h is None else h for h in hazards))
         return law if shape["beyond"] is None else PerPosition(law.hazards, shape["beyond"])
-    p, q = (_number(parameters[name], name) for name in ("p", "q"))
-    return BetaGeometric(p, q, observed)
+    return BetaGeometric(_number(parameters, "p"), _number(parameters, "q"), observed)
 
 
-def _number(value: float | list[float | None], name: str) -> float:
-    if isinstance(value, list):
-        raise DomainError(f"{name} must be one number, got a list")
+def _number(parameters: LawParameters, name: str) -> float:
+    value = parameters.get(name)
+    if value is None or isinstance(value, list):
+        raise DomainError(f"acceptance.parameters.{name} must be one number, got {value}")
     return value
 
 
