@@ -146,7 +146,7 @@ def root(
     """How many tokens a speculative-decoding draft should propose.
 
     `optimum` and `table`: you know α and c. `convert`: you have a figure that
-    an engine printed.
+    an engine printed. `fit`: you have its log or metrics page.
     """
 
 

@@ -161,7 +161,8 @@ def _break_even(result: OptimumResult) -> list[str]:
     text = f"γ {point['at_gamma']} pays with {' or '.join(parts)}" if parts else ""
     if point["gamma"]:
         text += "; " if text else ""
-        text += f"drafts longer than {int(point['gamma']):,} lose"
+        last = int(point["gamma"])
+        text += f"drafts longer than {last:,} lose" if last else "every draft loses"
     return [f"Break-even: {text}."] if text else []
 
 
