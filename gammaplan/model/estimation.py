@@ -123,6 +123,8 @@ def _completed(counts: Counts, full_drafts: bool) -> Counts:
     """The counts with what full drafts, or counting alone, leave no choice about."""
     if full_drafts:
         counts = _asserted(counts)
+    if counts.full_drafts and counts.drafted_at_least is None:
+        counts = replace(counts, drafted_at_least=(counts.rounds or 0,) * (counts.gamma or 0))
     if counts.accepted is None or counts.rejections is not None:
         return counts
     if not counts.drafted and counts.rounds is None:
