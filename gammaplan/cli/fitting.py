@@ -202,11 +202,15 @@ def _figure_findings(figures: FitFigures, assumed: Assumed) -> list[Finding]:
     if rounds and drafted and longest and drafted < rounds * longest:
         mean = f"{drafted / rounds:.2f}"
         found.append(finding("variable_draft_length", mean=mean, gamma=longest))
+    elif rounds and drafted and not longest and drafted % rounds:
+        mean = f"{drafted / rounds:.2f}"
+        found.append(finding("variable_draft_length", mean=mean, gamma="an unknown length"))
     if figures["method"] == "nearly_full_drafts" and bounds:
         low, high = (f"{bounds[end]:.4f}" for end in ("low", "high"))
         found.append(finding("nearly_full_drafts", low=low, high=high))
     known = drafted or figures["pooled_rate"] is not None or figures["mean_length"] is not None
-    if figures["alpha"] is None and gamma is None and rounds is None and known:
+    open_ = rounds is None or (figures["method"] == "bounds" and not longest)
+    if figures["alpha"] is None and gamma is None and open_ and known:
         found.append(finding("gamma_unknown"))
     if assumed.full_drafts:
         found.append(finding("full_drafts_asserted"))
@@ -230,9 +234,9 @@ def _group_findings(groups: Sequence[Group], said: Collected, pooled: bool) -> l
     if len(groups) > 1:
         gammas = {g.total.gamma for g in groups}
         names = "; ".join(_name(g) for g in groups[:4]) + ("; …" if len(groups) > 4 else "")
-        if len(gammas) > 1:
-            known = sorted(g for g in gammas if g is not None)
-            shown = ", ".join(map(str, known)) + (" and unknown" if None in gammas else "")
+        if len(gammas) > 1 or len({g.labels.get("type") for g in groups}) > 1:
+            known = [str(g) for g in sorted(g for g in gammas if g is not None)]
+            shown = " and ".join([*known, "unknown"] if None in gammas else known)
             found.append(finding("mixed_gamma", gammas=shown))
         found.append(finding("multi_series", kind="groups", names=names))
         if not pooled:

@@ -188,11 +188,11 @@ def test_naming_the_engine_and_the_format_changes_nothing(fitted, sample):
     [
         (key, s)
         for s in known()
-        for key in ("window", "request")
-        if s["groups"] and all({"window": "window", "request": "id"}[key] in g["labels"] for g in s["groups"])
+        for key, word in (("window", "window"), ("request", "id"))
+        if s["groups"] and all(word in g["labels"] for g in s["groups"])
     ],
     ids=lambda x: x if isinstance(x, str) else x["file"],
-)  # fmt: skip
+)
 def test_the_finest_records_are_listed_in_order(fitted, key, sample):
     found = fitted(sample, "--by", key)["result"]["groups"]
     filled = [g for g in sample["groups"] if g["drafted"] != 0]

@@ -1,7 +1,7 @@
 """vLLM: V1 log and counters, per-request metrics, benchmarks, and the V0 engine."""
 
 from gammaplan.engines.base import ExpositionFormat, JsonFormat, LogFormat, Word
-from gammaplan.engines.vllm import counters, log, reports, requests, v0
+from gammaplan.engines.vllm import counters, diffusion, log, reader, reports, requests, v0
 
 NAME = "vllm"
 WORDS = (
@@ -14,6 +14,8 @@ FORMATS = (
     LogFormat("vllm-v0-log", v0.MARKS, v0.read_log),
     LogFormat("vllm-bench-serve-text", reports.BENCH_MARKS, reports.read_bench_text),
     LogFormat("vllm-offline-example", reports.OFFLINE_MARKS, reports.read_offline),
+    LogFormat("vllm-metric-reader", reader.MARKS, reader.read, reader.claims),
+    LogFormat("vllm-diffusion-log", diffusion.MARKS, diffusion.read),
     ExpositionFormat("vllm-v1-prom", ("spec_decode_num_drafts",), counters.FAMILIES, counters.read),
     ExpositionFormat("vllm-v0-prom", v0.PROOFS, v0.FAMILIES, v0.read_exposition),
     JsonFormat("vllm-per-request", requests.claims, requests.read),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,10 @@ _NEWEST = re.compile(
     rb"acceptance rate: \d+\.\d%\r?\n"
 )
 _SETTING = re.compile(r"(?:rejection_sample_method|acceptance_method)='?(\w+)")
+_LONGEST = re.compile(r"num_spec(?:ulative)?_tokens=(\d{1,4})\b")
+_END = re.compile(
+    rb"Drafted: \d+ tokens|Per-position acceptance rate: |Avg Draft acceptance rate: "
+)
 
 
 class Window(NamedTuple):
@@ -56,11 +61,16 @@ def claims(line: bytes) -> bool:
 
 def read(blocks: Iterator[Block]) -> Iterator[Item]:
     """A record a window; settings that change what acceptance means are findings."""
-    for line in matching(blocks, MARKS):
+    longest: dict[str, int] = {}
+    first = next(blocks, None)
+    if first is None:
+        return
+    yield from _cut_start(first)
+    for line in matching(chain([first], blocks), MARKS):
         if MARK.decode() not in line.text:
-            yield from _settings(line)
+            yield from _settings(line, longest)
             continue
-        yield from _records(line)
+        yield from _records(line, longest)
 
 
 def read_fast(blocks: Iterator[Block]) -> Iterator[Item]:
@@ -71,10 +81,12 @@ def read_fast(blocks: Iterator[Block]) -> Iterator[Item]:
     """
     rows: dict[str, list[tuple[bytes, ...]]] = {"": []}
     plain, newest = rows[""], _NEWEST.match
+    longest: dict[str, int] = {}
     for buffer, end, offset in blocks:
+        yield from _cut_start((buffer, end, offset))
         if offset < STARTUP and buffer.find(CONFIG, 0, end) >= 0:
             for line in matching(iter([(buffer, end, offset)]), (CONFIG,)):
-                yield from _settings(line)
+                yield from _settings(line, longest)
         find, rfind = buffer.find, buffer.rfind
         at = find(MARK, 0, end)
         while at >= 0:
@@ -90,7 +102,7 @@ def read_fast(blocks: Iterator[Block]) -> Iterator[Item]:
             if match and not raw.startswith(b"{"):
                 rows.setdefault(line.instance or "", []).append(match.groups())
             else:
-                yield from _records(line)
+                yield from _records(line, longest)
             at = find(MARK, stop, end)
         if len(plain) >= BATCH or len(rows) > 1:
             for instance, some in rows.items():
@@ -144,14 +156,26 @@ def _thousandths(rows: tuple[bytes, ...], gamma: int) -> Floats:
     return np.asarray((digits[..., [0, 2, 3, 4]] - 48.0) @ np.array([1000.0, 100.0, 10.0, 1.0]))
 
 
-def _records(line: Line) -> Iterator[Item]:
+def _cut_start(block: Block) -> Iterator[Item]:
+    """A record whose start lies before the start of the log."""
+    buffer, end, offset = block
+    if offset:
+        return
+    stop = buffer.find(b"\n", 0, end)
+    first = bytes(buffer[: stop if stop >= 0 else end])
+    if MARK not in first and _END.search(first):
+        yield Dropped("the end of a SpecDecoding line", 0)
+
+
+def _records(line: Line, longest: dict[str, int]) -> Iterator[Item]:
     window = parse(line.text)
     if window is None or not (line.whole or _ends_whole(line.text)):
         yield Dropped("a SpecDecoding line", line.offset)
         return
     time = _TIME.search(line.text)
     name = time[1] if time else line.time or ""
-    yield from _counted(window, line.instance or "", name, line.offset)
+    instance = line.instance or ""
+    yield from _counted(window, instance, name, line.offset, longest.get(instance))
 
 
 def parse(text: str) -> Window | None:
@@ -182,9 +206,11 @@ def _ends_whole(text: str) -> bool:
     return bool(re.search(r"(?:tokens|acceptance rate: [\d.]+%|nan%|\d\.\d{3})$", text))
 
 
-def _counted(window: Window, instance: str, name: str, offset: int = -1) -> Iterator[Item]:
+def _counted(
+    window: Window, instance: str, name: str, offset: int = -1, stated: int | None = None
+) -> Iterator[Item]:
     group: Labels = {"container": instance} if instance else {}
-    gamma = len(window.rates) or None
+    gamma = len(window.rates) or stated
     if window.undefined:
         yield finding("nan_rate", records="a window")
     if window.accepted > window.drafted:
@@ -193,10 +219,9 @@ def _counted(window: Window, instance: str, name: str, offset: int = -1) -> Iter
         )
     elif window.drafted == 0:
         yield Record(Counts(0, 0, 0, gamma=gamma), group, "window", name)
-    elif gamma is None or window.length is None:
-        yield Record(
-            Counts(drafted=window.drafted, accepted=window.accepted), group, "window", name
-        )
+    elif gamma is None or window.length is None or not window.rates:
+        counts = Counts(drafted=window.drafted, accepted=window.accepted, gamma=gamma)
+        yield Record(counts, group, "window", name)
     else:
         found = _positions(window, gamma, window.length)
         if found is None:
@@ -244,8 +269,10 @@ def _positions(window: Window, gamma: int, length: float) -> tuple[Counts, bool,
     return counts, False, True
 
 
-def _settings(line: Line) -> Iterator[Item]:
-    """What the start-up line says that changes what acceptance means."""
+def _settings(line: Line, longest: dict[str, int]) -> Iterator[Item]:
+    """What the start-up line says of the draft length and of what acceptance means."""
+    if length := _LONGEST.search(line.text):
+        longest[line.instance or ""] = int(length[1])
     for value in _SETTING.findall(line.text):
         if value == "synthetic":
             yield finding("synthetic_acceptance", setting="rejection_sample_method synthetic")
