@@ -8,6 +8,8 @@ from itertools import zip_longest
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import PerPosition
 
+NARROW = 0.02  # bounds closer than this are as good as a point: their middle
+
 
 @dataclass(frozen=True)
 class Counts:

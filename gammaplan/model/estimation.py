@@ -7,10 +7,8 @@ from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
 from gammaplan.model.constancy import SIGNIFICANT, Constancy, beta_geometric, constancy
 from gammaplan.model.convert import alpha_from_mean_length
-from gammaplan.model.estimate import Counts, alpha_bounds, rejection_bounds
+from gammaplan.model.estimate import NARROW, Counts, alpha_bounds, rejection_bounds
 from gammaplan.model.intervals import Interval, Requests, clopper_pearson, cluster_interval
-
-NARROW = 0.02  # bounds closer than this are as good as a point: their middle
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
 from gammaplan.model.convert import alpha_from_mean_length
 from gammaplan.model.decision import switch_cost
-from gammaplan.model.estimate import Counts, alpha_bounds
-
-NARROW = 0.02  # bounds closer than this are as good as a point: their middle
+from gammaplan.model.estimate import NARROW, Counts, alpha_bounds
 
 
 @dataclass(frozen=True)
