@@ -120,7 +120,8 @@ class LogFormat(NamedTuple):
     `marks` are the byte strings of which every line of interest has one, the
     records' own first; `read` gets blocks of whole lines from the first such
     line on. `read_fast`, where there is one, gives the same counts without the
-    names of single records.
+    names of single records. `ends` tells a line that is the end of a record,
+    which an input may start with.
     """
 
     name: str
@@ -128,6 +129,7 @@ class LogFormat(NamedTuple):
     read: Callable[[Iterator[Block]], Iterator[Item]]
     claims: Callable[[bytes], bool] = lambda line: True
     read_fast: Callable[[Iterator[Block]], Iterator[Item]] | None = None
+    ends: Callable[[bytes], bool] = lambda line: False
 
 
 class JsonFormat(NamedTuple):

@@ -183,7 +183,9 @@ def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Readin
     formats = [c for c in known if isinstance(c.format, LogFormat)]
     source = iter(blocks)
     context: dict[str, list[bytes]] = {}
+    first = b""
     for block in source:
+        first = first if block[2] else _first_line(block)
         candidate = _first_claim(block, formats)
         if candidate is None:
             _keep_context(block, formats, context)
@@ -193,9 +195,16 @@ def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Readin
         earlier = bytearray(b"".join(context.get(form.name, [])))
         start: list[Block] = [(earlier, len(earlier), 0)] if earlier else []
         reader = form.read_fast if form.read_fast and not detail else form.read
-        items = chain(reader(chain(start, [block], source)), _losses(blocks))
+        cut = [Dropped("the end of a record, without its start", 0)] if form.ends(first) else []
+        items = chain(cut, reader(chain(start, [block], source)), _losses(blocks))
         return Reading(candidate.engine.NAME, form.name, items)
     return Reading(None, None, chain(_losses(blocks), [finding("no_spec_data", hint="")]))
+
+
+def _first_line(block: Block) -> bytes:
+    buffer, end, _ = block
+    stop = buffer.find(b"\n", 0, end)
+    return bytes(buffer[: stop if stop >= 0 else end])
 
 
 def _first_claim(block: Block, formats: Iterable[Candidate]) -> Candidate | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -59,14 +58,15 @@ def claims(line: bytes) -> bool:
     return b"Avg thr (in/out)" not in line
 
 
+def ends(line: bytes) -> bool:
+    """Whether a line is a record without its start."""
+    return MARK not in line and bool(_END.search(line))
+
+
 def read(blocks: Iterator[Block]) -> Iterator[Item]:
     """A record a window; settings that change what acceptance means are findings."""
     longest: dict[str, int] = {}
-    first = next(blocks, None)
-    if first is None:
-        return
-    yield from _cut_start(first)
-    for line in matching(chain([first], blocks), MARKS):
+    for line in matching(blocks, MARKS):
         if MARK.decode() not in line.text:
             yield from _settings(line, longest)
             continue
@@ -83,7 +83,6 @@ def read_fast(blocks: Iterator[Block]) -> Iterator[Item]:
     plain, newest = rows[""], _NEWEST.match
     longest: dict[str, int] = {}
     for buffer, end, offset in blocks:
-        yield from _cut_start((buffer, end, offset))
         if offset < STARTUP and buffer.find(CONFIG, 0, end) >= 0:
             for line in matching(iter([(buffer, end, offset)]), (CONFIG,)):
                 yield from _settings(line, longest)
@@ -154,17 +153,6 @@ def _thousandths(rows: tuple[bytes, ...], gamma: int) -> Floats:
     """The numbers of rows like ``0.917, 0.839, 0.694``, times 1000, shape ``(rows, gamma)``."""
     digits = np.frombuffer(b", ".join((*rows, b"")), dtype=np.uint8).reshape(-1, gamma, 7)
     return np.asarray((digits[..., [0, 2, 3, 4]] - 48.0) @ np.array([1000.0, 100.0, 10.0, 1.0]))
-
-
-def _cut_start(block: Block) -> Iterator[Item]:
-    """A record whose start lies before the start of the log."""
-    buffer, end, offset = block
-    if offset:
-        return
-    stop = buffer.find(b"\n", 0, end)
-    first = bytes(buffer[: stop if stop >= 0 else end])
-    if MARK not in first and _END.search(first):
-        yield Dropped("the end of a SpecDecoding line", 0)
 
 
 def _records(line: Line, longest: dict[str, int]) -> Iterator[Item]:
