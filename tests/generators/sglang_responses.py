@@ -97,8 +97,8 @@ def _meta_info(rng: random.Random, version: str) -> Sample:
     if rng.random() < 0.2:
         tail = cut(rng, json.dumps(whole), '"completion_tokens": ', "}}")
     codes = ["zero_drafts"] if [] in requests else []
-    if version == "042":
-        codes.append("gamma_unknown")
+    if version == "042" and any(a for _, a in joined(requests)):
+        codes.append("gamma_unknown")  # alpha is 0 for any gamma where nothing was accepted
     return pooled(
         f"sglang.meta_info_{version}",
         "sglang",
