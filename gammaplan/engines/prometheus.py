@@ -9,7 +9,7 @@ from gammaplan.engines.base import Sample
 from gammaplan.engines.lines import Block, line_spans
 from gammaplan.errors import Finding
 
-MOST_SERIES = 200_000  # label sets of the wanted families that are kept
+MOST_SERIES = 20_000  # label sets of the wanted families that are kept
 INDEXES = ("position", "token_position", "le", "quantile", "is_streaming")
 COUNTERS = ("_total", "_count", "_sum", "_bucket")
 
