@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from gammaplan.errors import InputError
 
-BUFFER = 256 * 1024
+BUFFER = 2**20
+STREAM_BUFFER = 2**16  # smaller than BUFFER, so that blocks are read past it, not copied out of it
 LONGEST_LINE = 16 * 2**20  # a longer line is skipped and counted
 Block: TypeAlias = tuple[bytearray, int, int]  # buffer, end of the last whole line, offset
 
@@ -51,7 +52,7 @@ def open_stream(path: str) -> io.BufferedReader:
         head = stream.peek(8)[:8]
         for magic, decompressed in _MAGIC:
             if head.startswith(magic):
-                stream = io.BufferedReader(_Layer(decompressed(stream), stream), BUFFER)
+                stream = io.BufferedReader(_Layer(decompressed(stream), stream), STREAM_BUFFER)
                 head = stream.peek(8)[:8]
     except DAMAGED as error:
         raise InputError(f"{named(path)}: cannot be read: {_reason(error)}") from None
@@ -75,7 +76,7 @@ def _open(path: str) -> io.BufferedReader:
     stream: io.BufferedReader | None = None
     try:
         if not Path(path).is_dir():
-            stream = io.BufferedReader(io.FileIO(path), BUFFER)
+            stream = io.BufferedReader(io.FileIO(path), STREAM_BUFFER)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_reason(error)}") from None
     except ValueError as error:  # a NUL byte in the name

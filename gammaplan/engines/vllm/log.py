@@ -1,7 +1,9 @@
 """The V1 engine's SpecDecoding lines: windows of the log interval, to be added up."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +19,10 @@ MARK = b"SpecDecoding metrics: "
 CONFIG = b"SpeculativeConfig("
 MARKS = (MARK, CONFIG)
 HALF_RATE, HALF_LENGTH = 5e-4, 5e-3  # half a unit of the last printed digit
-BATCH = 4_096
+FIGURES, RATES = 4, 3  # figures kept of a window, and which of them are the rates
+BATCH = 4_096  # windows added up at a time
 STARTUP = 64 * 2**20  # bytes in which a large log is searched for the start-up line
-UNWRAPPED = b"(I"  # how a line starts that nothing wraps: "(APIServer pid=1) " or "INFO "
+LONGEST_LEAD = 100  # bytes before the mark, in a line that nothing wraps
 MOST_TRIED = 20_000  # numbers of rounds tried for one window whose drafts vary
 
 _KEYS = {
@@ -30,12 +33,13 @@ _KEYS = {
     "rate": re.compile(r"Draft acceptance rate: (\d+\.\d|-?nan)%"),
 }
 _TIME = re.compile(r"(\d\d-\d\d \d\d:\d\d:\d\d)")
-_NEWEST = re.compile(
+_FIGURES = (
     rb"SpecDecoding metrics: Mean acceptance length: (\d+\.\d\d), Accepted throughput: [\d.]+ "
     rb"tokens/s, Drafted throughput: [\d.]+ tokens/s, Accepted: (\d+) tokens, Drafted: (\d+) "
     rb"tokens, Per-position acceptance rate: ([01]\.\d{3}(?:, [01]\.\d{3})*), Avg Draft "
     rb"acceptance rate: \d+\.\d%\r?\n"
 )
+_NEWEST = re.compile(_FIGURES)
 _SETTING = re.compile(r"(?:rejection_sample_method|acceptance_method)='?(\w+)")
 _LONGEST = re.compile(r"num_spec(?:ulative)?_tokens=(\d{1,4})\b")
 _END = re.compile(
@@ -77,57 +81,78 @@ def read_fast(blocks: Iterator[Block]) -> Iterator[Item]:
     """The same counts without the windows' names: the newest wording is added up in arrays.
 
     This is the loop that large logs spend their time in; every other wording,
-    and every line in a wrapper, goes the slow way.
+    and every line in a wrapper, goes the slow way. What stands before the mark
+    is mostly as long as it was last time: looking there first saves searching
+    for the start of the line.
     """
-    rows: dict[str, list[tuple[bytes, ...]]] = {"": []}
-    plain, newest = rows[""], _NEWEST.match
+    rows: dict[str, list[bytes]] = {"": []}
     longest: dict[str, int] = {}
+    add, lead, unwrapped = rows[""].extend, 0, _unwrapped(0)
     for buffer, end, offset in blocks:
         if offset < STARTUP and buffer.find(CONFIG, 0, end) >= 0:
             for line in matching(iter([(buffer, end, offset)]), (CONFIG,)):
                 yield from _settings(line, longest)
-        find, rfind = buffer.find, buffer.rfind
+        find = buffer.find
         at = find(MARK, 0, end)
         while at >= 0:
-            match = newest(buffer, at, end)
-            start = rfind(b"\n", 0, at) + 1
-            if match and buffer[start] in UNWRAPPED and find(b" | ", start, at) < 0:
-                plain.append(match.groups())
+            match = unwrapped(buffer, at - lead, end)
+            if not match:
+                start = buffer.rfind(b"\n", 0, at) + 1
+                lead = min(at - start, LONGEST_LEAD)
+                unwrapped = _unwrapped(lead)
+                match = unwrapped(buffer, at - lead, end)
+            if match:
+                add(match.groups())
                 at = find(MARK, match.end(), end)
                 continue
             stop = find(b"\n", at, end) + 1 or end
             raw = bytes(buffer[start:stop])
-            line = clean(raw)._replace(offset=offset + start, whole=raw.endswith(b"\n"))
-            if match and not raw.startswith(b"{"):
-                rows.setdefault(line.instance or "", []).append(match.groups())
-            else:
-                yield from _records(line, longest)
+            yield from _wrapped(raw, offset + start, rows, longest)
             at = find(MARK, stop, end)
-        if len(plain) >= BATCH or len(rows) > 1:
-            for instance, some in rows.items():
-                yield from _added(instance, some)
-                some.clear()
-    for instance, some in rows.items():
-        yield from _added(instance, some)
+        if len(rows[""]) >= BATCH * FIGURES or len(rows) > 1:
+            yield from _added(rows)
+    yield from _added(rows)
 
 
-def _added(instance: str, rows: list[tuple[bytes, ...]]) -> Iterator[Item]:
-    """The sum of many windows; those that are not whole multiples are looked at one by one."""
-    by_width: dict[int, list[tuple[bytes, ...]]] = {}
-    widths = [row[3].count(b",") for row in rows]
-    if len(set(widths)) == 1:
-        by_width[widths[0]] = rows
+@lru_cache(LONGEST_LEAD + 1)
+def _unwrapped(lead: int) -> Callable[[bytearray, int, int], re.Match[bytes] | None]:
+    """Matches a line of the newest wording that no container wraps, its mark after `lead` bytes.
+
+    Such a line starts with "(APIServer pid=1) " or "INFO 06-01 ".
+    """
+    return re.compile(rb"(?m:^)(?=\(|INFO \d).{%d}" % lead + _FIGURES).match
+
+
+def _wrapped(
+    raw: bytes, offset: int, rows: dict[str, list[bytes]], longest: dict[str, int]
+) -> Iterator[Item]:
+    """One line in a wrapper or in another wording: its figures go to `rows` where they can."""
+    line = clean(raw)._replace(offset=offset, whole=raw.endswith(b"\n"))
+    match = None if raw.startswith(b"{") else _NEWEST.match(raw, raw.find(MARK))
+    if match:
+        rows.setdefault(line.instance or "", []).extend(match.groups())
     else:
-        for width, row in zip(widths, rows, strict=True):
-            by_width.setdefault(width, []).append(row)
-    for width, some in by_width.items():
-        yield from _added_alike(instance, some, width + 1)
+        yield from _records(line, longest)
 
 
-def _added_alike(instance: str, rows: list[tuple[bytes, ...]], gamma: int) -> Iterator[Item]:
-    columns = tuple(zip(*rows, strict=True))
-    accepted, drafted = (np.fromiter(map(int, column), float) for column in columns[1:3])
-    rates = _thousandths(columns[3], gamma) / 1000
+def _added(rows: dict[str, list[bytes]]) -> Iterator[Item]:
+    """The sums of many windows, which leave `rows`."""
+    for instance, flat in rows.items():
+        columns = [flat[i::FIGURES] for i in range(FIGURES)]
+        flat.clear()
+        widths = dict.fromkeys(map(len, columns[RATES]))
+        for width in widths:
+            alike = columns
+            if len(widths) > 1:
+                fits = [len(rates) == width for rates in columns[RATES]]
+                alike = [list(compress(column, fits)) for column in columns]
+            yield from _added_alike(instance, alike, (width + 2) // 7)
+
+
+def _added_alike(instance: str, columns: list[list[bytes]], gamma: int) -> Iterator[Item]:
+    """The sum of windows of one draft length; odd ones are looked at one by one."""
+    accepted, drafted = (np.fromiter(map(int, column), float) for column in columns[1:RATES])
+    rates = _thousandths(columns[RATES], gamma) / 1000
     rounds = drafted // gamma
     counts = np.rint(rates * rounds[:, None])
     whole = (
@@ -143,16 +168,18 @@ def _added_alike(instance: str, rows: list[tuple[bytes, ...]], gamma: int) -> It
         total = Counts.full(int(rounds[whole].sum()), kept.sum(axis=0).astype(int).tolist())
         group: Labels = {"container": instance} if instance else {}
         yield Batch(total, group, "window", accepted[whole], trials, rounds[whole])
-    for row in (rows[i] for i in np.flatnonzero(~whole)):
-        figures = tuple(float(u) for u in row[3].split(b","))
-        window = Window(int(row[1]), int(row[2]), float(row[0]), figures, undefined=False)
+    for i in np.flatnonzero(~whole):
+        length, _, _, shown = (column[i] for column in columns)
+        figures = tuple(float(u) for u in shown.split(b","))
+        window = Window(int(accepted[i]), int(drafted[i]), float(length), figures, undefined=False)
         yield from _counted(window, instance, "")
 
 
-def _thousandths(rows: tuple[bytes, ...], gamma: int) -> Floats:
+def _thousandths(rows: list[bytes], gamma: int) -> Floats:
     """The numbers of rows like ``0.917, 0.839, 0.694``, times 1000, shape ``(rows, gamma)``."""
     digits = np.frombuffer(b", ".join((*rows, b"")), dtype=np.uint8).reshape(-1, gamma, 7)
-    return np.asarray((digits[..., [0, 2, 3, 4]] - 48.0) @ np.array([1000.0, 100.0, 10.0, 1.0]))
+    ones, tenths, hundredths, thousandths = (digits[..., i] - 48.0 for i in (0, 2, 3, 4))
+    return np.asarray(1000 * ones + 100 * tenths + 10 * hundredths + thousandths)
 
 
 def _records(line: Line, longest: dict[str, int]) -> Iterator[Item]:
