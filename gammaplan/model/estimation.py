@@ -10,6 +10,8 @@ from gammaplan.model.convert import alpha_from_mean_length
 from gammaplan.model.estimate import NARROW, Counts, alpha_bounds, rejection_bounds
 from gammaplan.model.intervals import Interval, Requests, clopper_pearson, cluster_interval
 
+STEPS = 60  # halvings of [0, 1], down to the last bit
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -98,7 +100,7 @@ def estimate(
     if length is not None and known.gamma and (known.full_drafts or mean_length is not None):
         root = float(alpha_from_mean_length(min(length, known.gamma + 1), known.gamma))
     if root is not None:
-        interval = None if mean_length is not None else _of_length(known, root, level, clusters)
+        interval = None if mean_length is not None else _of_length(known, level, clusters)
         return Estimate(root, "mean_length", interval, bounds, known, None, Geometric(root))
     if bounds is None:
         return Estimate(None, "none", None, None, known, None, None)
@@ -121,6 +123,8 @@ def _completed(counts: Counts, full_drafts: bool) -> Counts:
     """The counts with what full drafts, or counting alone, leave no choice about."""
     if full_drafts:
         counts = _asserted(counts)
+    if counts.full_drafts and counts.accepted == 0:
+        counts = Counts.full(counts.rounds or 0, (0,) * (counts.gamma or 0))
     if counts.full_drafts and counts.drafted_at_least is None:
         counts = replace(counts, drafted_at_least=(counts.rounds or 0,) * (counts.gamma or 0))
     if counts.accepted is None or counts.rejections is not None:
@@ -208,30 +212,42 @@ def _law(counts: Counts, test: Constancy) -> Acceptance | None:
 
 
 def _of_length(
-    counts: Counts, alpha: float, level: float, clusters: tuple[Requests, str] | None
+    counts: Counts, level: float, clusters: tuple[Requests, str] | None
 ) -> Interval | None:
-    """The interval of a root: that of the mean length, through the root's own function.
+    """The interval of a root: the alphas whose mean length is within reach of the measured one.
 
-    The variance of accepted tokens per round is that of i.i.d. acceptance, or,
-    where wider, what the clusters show.
+    The reach is that of i.i.d. acceptance at each such alpha (a score interval,
+    as Wilson's is) or, where wider, what the clusters show.
     """
     from scipy.special import ndtri
 
     gamma, rounds, length = counts.gamma, counts.rounds, counts.mean_length
     if not gamma or not rounds or length is None:
         return None
-    survival = [alpha**i for i in range(1, gamma + 1)]
-    mean = sum(survival)
-    square = sum((2 * i - 1) * s for i, s in enumerate(survival, 1))
-    reach = float(ndtri((1 + level) / 2)) * math.sqrt(max(0.0, square - mean * mean) / rounds)
-    method = "mean length, i.i.d."
-    if clusters and (shown := _ratio_reach(clusters[0], level)) > reach:
-        reach, method = shown, clusters[1]
-    ends = (min(gamma, max(0.0, length - 1 + s * reach)) for s in (-1, 1))
+    reach = float(ndtri((1 + level) / 2)) / math.sqrt(rounds)
+    low, high = (_reached(length - 1, gamma, side * reach) for side in (1, -1))
+    found = Interval(level, low, high, "mean length, i.i.d.")
+    if clusters is None:
+        return found
+    shown = _ratio_reach(clusters[0], level)
+    ends = (min(gamma, max(0.0, length - 1 + side * shown)) for side in (-1, 1))
     low, high = (float(alpha_from_mean_length(1 + end, gamma)) for end in ends)
-    if mean == gamma and rounds:  # nothing was refused: the exact bound of that many successes
-        low = min(low, clopper_pearson(counts.accepted or 0, 0, level).low)
-    return Interval(level, low, high, method)
+    wider = high - low > found.high - found.low
+    return Interval(level, low, high, clusters[1]) if wider else found
+
+
+def _reached(accepted: float, gamma: int, reach: float) -> float:
+    """The alpha whose accepted tokens per round are `reach` deviations from `accepted`."""
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        alpha = (low + high) / 2
+        mean = sum(alpha**i for i in range(1, gamma + 1))
+        square = sum((2 * i - 1) * alpha**i for i in range(1, gamma + 1))
+        if mean + reach * math.sqrt(max(0.0, square - mean * mean)) < accepted:
+            low = alpha
+        else:
+            high = alpha
+    return high if reach < 0 else low
 
 
 def _ratio_reach(sums: Requests, level: float) -> float:
