@@ -182,6 +182,24 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "fitted_first": ("note", "{name} is a report of {engine} and was fitted first: α {alpha}"),
     "not_pooled": ("note", "the groups must not be added up; each has its own answer"),
     "many_groups": ("warning", "only the first {limit} groups are listed"),
+    "columns_mapped": ("note", "columns of the runs file were read as: {columns}"),
+    "columns_ignored": ("note", "columns of the runs file were not used: {columns}"),
+    "runs_pooled": (
+        "note",
+        "lengths measured more than once are pooled (geometric mean of the speedups): {lengths}",
+    ),
+    "round_cheaper_than_pass": (
+        "warning",
+        "at γ {gamma} the speedup {speedup} exceeds what {tokens} tokens per round allow: a round "
+        "would cost {cost} plain passes; is the baseline the engine's own default without "
+        "speculation?",
+    ),
+    "several_batches": (
+        "note",
+        "the runs have several batches ({batches}), and a batch changes the cost; these are the "
+        "figures of batch {batch}, --pick batch=N chooses another",
+    ),
+    "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 
 
