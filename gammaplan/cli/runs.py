@@ -13,6 +13,7 @@ from gammaplan.model.runs import Run
 
 if TYPE_CHECKING:
     from gammaplan.cli.runfiles import Row
+    from gammaplan.documents.evidence import Evidence
     from gammaplan.model.acceptance import Acceptance
 
 TOO_FAST, TOO_SLOW = 1.5, 0.02  # × (γ + 1), and ×: no round is so cheap, no loss so large
@@ -295,3 +296,16 @@ def _account(
         if name not in inputs:
             inputs[name], sources[name] = value, sources["runs"]
     return inputs, sources
+
+
+def law_of(files: Sequence[str] | None) -> "tuple[Evidence | None, list[Finding]]":
+    """The one law of acceptance that evidence files bring, and what they warned of."""
+    from gammaplan.cli.evidence import read_documents
+
+    documents = read_documents(files or [])
+    found = [e for d in documents for e in d.slot("acceptance", parts_first=False)]
+    if len(found) > 1:
+        raise typer.BadParameter(
+            f"one acceptance is needed, and the evidence brings {len(found)}; give one file"
+        )
+    return (found[0] if found else None), [f for d in documents for f in d.findings]
