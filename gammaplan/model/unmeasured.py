@@ -38,7 +38,9 @@ def prior_cost(method: str | None = None, priors: Priors = DEFAULT) -> tuple[Pow
     return cost, _spread(slope, prior.sd, priors.width, prior.speed_noise)
 
 
-def _spread(slope: Callable[[int], Floats], sd: tuple[float, ...], width: float, noise: float) -> Spread:
+def _spread(
+    slope: Callable[[int], Floats], sd: tuple[float, ...], width: float, noise: float
+) -> Spread:
     """The spread of a logarithm that is linear in parameters with these deviations."""
 
     def spread(gammas: Floats) -> tuple[Floats, Floats]:
