@@ -6,6 +6,7 @@ import typer
 
 from gammaplan.cli import values
 from gammaplan.cli.evidence import NO_COST, Case, Cases, CostFlags, gather_from, read_documents
+from gammaplan.cli.output import printable
 from gammaplan.cli.subjects import Given, Subject, gathered, law_spreads, priors
 from gammaplan.documents.evidence import Evidence
 from gammaplan.documents.writing import acceptance_shape
@@ -42,7 +43,7 @@ def pairs(text: str, option: str, known: Sequence[str]) -> dict[str, str]:
         found[key] = value.strip()
     if "name" not in found:
         raise typer.BadParameter(f"{option} needs a name=…, got {text}")
-    return found
+    return found | {"name": printable(found["name"])}
 
 
 def numbers(found: dict[str, str], option: str) -> dict[str, float]:
@@ -185,7 +186,9 @@ def by_file(shared: Given) -> list[Subject] | None:
     others = [d for d in shared.documents if d not in filled[many[0]]]
     subjects = []
     for document in filled[many[0]]:
-        subject = gathered(document.source, shared._replace(documents=[document, *others]))
+        subject = gathered(
+            printable(document.source), shared._replace(documents=[document, *others])
+        )
         _one_case(subject, document.source)
         subjects.append(subject)
     return subjects

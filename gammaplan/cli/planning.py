@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search, answer
+from gammaplan.cli.output import printable
 from gammaplan.documents.writing import finite, whole
 from gammaplan.model.curve import curve
 from gammaplan.model.decision import decide
@@ -208,8 +209,13 @@ def _narrows(
     if not (cost_is_prior or law_is_prior):
         return None
     figure = ("round_cost", "--c") if cost_is_prior else ("acceptance", "--alpha")
-    without = subject.spreads(case)
-    kept = without[:-1] if cost_is_prior else without[1:]
+    from gammaplan.model.unmeasured import measured_spread
+
+    spreads = subject.spreads(case)
+    kept = [
+        *(spreads[:-1] if cost_is_prior else spreads[1:]),
+        measured_spread(subject.given.method),
+    ]
     then = predicted(case.acceptance, case.cost, [at], kept)
     return {
         "figure": figure[0],
@@ -231,6 +237,8 @@ def _narrows_runs(
     from gammaplan.model.prediction import spread
 
     runs = list(subject.given.runs)
+    if subject.given.documents or subject.given.alpha is not None:
+        return None  # the evidence is that figure
     if found.measured is None or any(r.tokens() is not None or r.survival for r in runs):
         return None
     tokens = found.acceptance.expected_tokens([run.gamma for run in runs])
@@ -262,7 +270,8 @@ def _assumptions(
     found: list[AssumptionShape] = []
 
     def add(name: str, value: float | None, source: str, option: str | None) -> None:
-        found.append({"name": name, "value": finite(value), "source": source, "option": option})
+        said = printable(source)
+        found.append({"name": name, "value": finite(value), "source": said, "option": option})
 
     sources, law, cost = subject.cases.sources, case.acceptance_shape, case.cost_shape
     calibration = subject.calibrations.get(id(case))
@@ -272,6 +281,8 @@ def _assumptions(
     else:
         if law.get("kind") == "prior":
             add("alpha_first", law["survival"][0], "prior", "--alpha")
+        elif subject.workloads:
+            add("alpha", None, "each workload", "--mix")
         else:
             add("alpha", law["alpha"], sources["alpha"], "--alpha")
         if cost and cost["kind"] == "prior":

@@ -38,6 +38,17 @@ def prior_cost(method: str | None = None, priors: Priors = DEFAULT) -> tuple[Pow
     return cost, _spread(slope, prior.sd, priors.width, prior.speed_noise)
 
 
+def measured_spread(method: str | None = None, priors: Priors = DEFAULT) -> Spread:
+    """What is left of the spread at one length once a run has measured it."""
+    _, prior = priors.choose(method)
+
+    def spread(gammas: Floats) -> tuple[Floats, Floats]:
+        off = np.full(gammas.shape, priors.width * np.sqrt(2) * prior.run_noise)
+        return off, off
+
+    return spread
+
+
 def _spread(
     slope: Callable[[int], Floats], sd: tuple[float, ...], width: float, noise: float
 ) -> Spread:

@@ -44,7 +44,7 @@ def headline(result: PlanResult) -> str:
     row = _best(result)
     span = ""
     if row and row["low"] is not None and row["high"] is not None:
-        span = f" ({row['low']:.2f} to {row['high']:.2f})"
+        span = f" (80 %: {row['low']:.2f} to {row['high']:.2f})"
     near = f"; γ {band} within {percent(result['band']['tolerance'], 0)}"
     return f"Use γ = {gamma}{who}: {times(speed)}{span}{near if band != str(gamma) else ''}."
 
@@ -96,7 +96,10 @@ def _tied(result: PlanResult) -> list[str]:
     if len(result["drafts"]) < 2:
         return []
     if len(tied) < 2:
-        return [f"{tied[0]} is ahead of the others by more than the intervals."]
+        margin = "the intervals"
+        if all(draft["low"] is None for draft in result["drafts"]):
+            margin = f"{percent(result['band']['tolerance'], 0)}, and no interval was given"
+        return [f"{tied[0]} is ahead of the others by more than {margin}."]
     return [f"{', '.join(tied[:-1])} and {tied[-1]} cannot be told apart: measure both."]
 
 
