@@ -170,10 +170,11 @@ def _from_runs(
     from gammaplan.model.costing import fitted_cost, pooled_costs
 
     found = []
-    law = calibrate(measured.runs, method=method).acceptance
     unsaid = sorted({r.gamma for r in measured.runs if r.tokens() is None})
-    tokens = {g: float(law.expected_tokens(g)) for g in unsaid}
+    tokens = {}
     if unsaid:
+        law = calibrate(measured.runs, method=method).acceptance
+        tokens = {g: float(law.expected_tokens(g)) for g in unsaid}
         found.append(finding("acceptance_assumed", lengths=", ".join(map(str, unsaid))))
     costs = pooled_costs(measured.runs, tokens)
     fit = fitted_cost(costs, c=c)

@@ -116,6 +116,12 @@ def _value(column: str, field: Field, value: object) -> tuple[str, object]:
 
 def _number(column: str, value: object, field: Field) -> tuple[str, float]:
     """A number and the name it goes by: a unit in the cell itself beats that of the column."""
+    try:
+        plain = math.nan if isinstance(value, bool) or "_" in str(value) else float(str(value))
+    except ValueError:
+        plain = math.nan
+    if math.isfinite(plain):
+        return field.name, plain * field.scale
     match = _NUMBER.fullmatch(str(value).replace("−", "-"))
     if match is None or isinstance(value, bool):
         raise BadRow(f"{column} is {value!s:.40}, not a number")
