@@ -41,6 +41,7 @@ def cost(
     run: o.RunOption = None,
     runs: o.RunsFiles = None,
     method: o.Method = None,
+    pick: o.Pick = None,
     format: o.Format = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -55,7 +56,7 @@ def cost(
         gammaplan cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --run gamma=2,speedup=1.4
     """
     from gammaplan.cli.output import Output, show
-    from gammaplan.cli.runs import RunFlags, gather_runs, law_of
+    from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, law_of
 
     out = Output.of(format, json, quiet, strict)
     flags = RunFlags(
@@ -74,7 +75,8 @@ def cost(
     )
     _timings_agree(target_ms, draft_ms, verify_ms, gamma)
     law, findings = law_of(files)
-    measured = gather_runs(flags, law.acceptance if law else None) if flags.any else None
+    known = law.acceptance if law else None
+    measured = gather_runs(flags, known, batch=batch_of(pick)) if flags.any else None
     if measured is None and target_ms is None:
         from gammaplan.cli.runs import WAYS_TO_A_RUN
 

@@ -32,6 +32,7 @@ def explain(
     run: o.RunOption = None,
     runs: o.RunsFiles = None,
     method: o.Method = None,
+    pick: o.Pick = None,
     c: o.C = None,
     speed_ratio: o.SpeedRatio = None,
     draft_ms: o.DraftMs = None,
@@ -81,7 +82,7 @@ def explain(
     """
     from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
-    from gammaplan.cli.runs import RunFlags, gather_runs, law_of
+    from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, law_of
 
     out = Output.of(format, json, quiet, strict)
     timings = _timings(
@@ -116,7 +117,7 @@ def explain(
     inputs: dict[str, object] = {}
     sources: dict[str, str] = {}
     if spoken or run or runs:
-        measured = gather_runs(flags, law)
+        measured = gather_runs(flags, law, batch=batch_of(pick))
         findings += measured.findings
         inputs, sources = dict(measured.inputs), dict(measured.sources)
         shown = _in_use(measured.runs, gamma)

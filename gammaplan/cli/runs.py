@@ -90,6 +90,17 @@ def gather_runs(
     return Measurements(tuple(runs), first, inputs, sources, found)
 
 
+def batch_of(pick: Sequence[str] | None) -> int | None:
+    """The batch that --pick batch=N chooses among the runs."""
+    found = None
+    for wanted in pick or []:
+        key, _, value = wanted.partition("=")
+        if key.strip() != "batch" or not value.strip().isdecimal():
+            raise typer.BadParameter(f"--pick must be batch=N for runs, got {wanted}")
+        found = int(value)
+    return found
+
+
 def _flag_rows(flags: RunFlags) -> "list[Row]":
     from gammaplan.cli.runfiles import Row
 

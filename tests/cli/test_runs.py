@@ -49,6 +49,10 @@ def test_sglang_bench(cli, tmp_path):
     done = cli(["cost", "--runs", str(path), "--json"])
     assert result(done)["rows"][0]["round_cost"] == pytest.approx(2.4 / 1.6)
     assert {"trees_left_out", "several_batches"} <= set(codes(done))
+    other = cli(["cost", "--runs", str(path), "--pick", "batch=8"])
+    assert other.exit_code == 1
+    assert "baseline is missing" in other.stderr
+    assert "1, 8" in cli(["cost", "--runs", str(path), "--pick", "batch=4"]).stderr
 
 
 def test_vllm_bench(cli, tmp_path):
