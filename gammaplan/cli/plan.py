@@ -108,23 +108,22 @@ def plan(
     from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.planned import Asked, planned
-    from gammaplan.cli.runs import RunFlags
 
     out = Output.of(format, json, quiet, strict)
-    flags = RunFlags(
-        gamma=gamma,
-        baseline_tps=baseline_tps,
-        spec_tps=spec_tps,
-        baseline_ms=baseline_ms,
-        spec_ms=spec_ms,
-        speedup=speedup,
-        pooled_rate=pooled_rate,
-        mean_length=mean_length,
-        survival=survival,
-        drafted_per_round=drafted_per_round,
-        run=run,
-        runs=runs,
-    )
+    flags = {
+        "gamma": gamma,
+        "baseline_tps": baseline_tps,
+        "spec_tps": spec_tps,
+        "baseline_ms": baseline_ms,
+        "spec_ms": spec_ms,
+        "speedup": speedup,
+        "pooled_rate": pooled_rate,
+        "mean_length": mean_length,
+        "survival": survival,
+        "drafted_per_round": drafted_per_round,
+        "run": run,
+        "runs": runs,
+    }
     done = planned(
         Asked(
             files=files or [],

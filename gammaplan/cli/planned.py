@@ -11,12 +11,12 @@ import typer
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
 from gammaplan.cli.evidence import Cases, CostFlags, read_documents
 from gammaplan.cli.planning import Times, plan_of
-from gammaplan.cli.runs import Measurements, RunFlags, gather_runs
 from gammaplan.cli.subjects import Given, Subject, gathered
 from gammaplan.documents.writing import finite
 from gammaplan.model.planning import told_apart
 
 if TYPE_CHECKING:
+    from gammaplan.cli.runs import Measurements
     from gammaplan.shapes import DraftShape, PlanResult
 
 
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     files: Sequence[str]
     alpha: float | None
     cost: CostFlags
-    runs: RunFlags
+    runs: Mapping[str, Any]  # Any: each option has its own type, stated in cli/runs.py
     pick: Sequence[str] | None
     gamma: int | None
     max_gamma: int | None
@@ -51,8 +51,9 @@ class Planned(NamedTuple):
 
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
-    measured = gather_runs(asked.runs)
-    times = Times(_plain_speed(asked.runs, measured), asked.prefill_ms, asked.output_tokens)
+    measured = _measured(asked.runs)
+    plain = measured.baseline_tps if measured else None
+    times = Times(plain, asked.prefill_ms, asked.output_tokens)
     times.check()
     subjects, several = _subjects(asked, measured)
     search = Search(asked.max_gamma, asked.tolerance, asked.gamma)
@@ -75,21 +76,22 @@ def planned(asked: Asked) -> Planned:
     return Planned(result, chosen.cases, failed)
 
 
-def _plain_speed(flags: RunFlags, measured: Measurements) -> float | None:
-    if measured.baseline_tps is not None:
-        return measured.baseline_tps
-    if flags.baseline_tps is not None:
-        return flags.baseline_tps
-    return None if flags.baseline_ms is None else 1e3 / flags.baseline_ms
+def _measured(flags: Mapping[str, Any]) -> Measurements | None:
+    """The runs of the command line; None, and nothing loaded, where no option states any."""
+    if all(value is None for name, value in flags.items() if name != "gamma"):
+        return None
+    from gammaplan.cli.runs import RunFlags, gather_runs
+
+    return gather_runs(RunFlags(**flags))
 
 
-def _subjects(asked: Asked, measured: Measurements) -> tuple[list[Subject], bool]:
+def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject], bool]:
     """What is planned, and whether it is drafts to compare."""
     given = Given(
         read_documents(asked.files),
         asked.alpha,
         asked.cost,
-        measured.runs,
+        measured.runs if measured else (),
         asked.method,
         asked.textbook,
         asked.pick,
@@ -110,11 +112,12 @@ def _subjects(asked: Asked, measured: Measurements) -> tuple[list[Subject], bool
     return [mixed(asked.mix, given)], False
 
 
-def _account(cases: Cases, asked: Asked, measured: Measurements) -> None:
+def _account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
     cases.note_option("gamma", asked.gamma)
-    for name, value in measured.inputs.items():
-        cases.note(name, value, measured.sources[name])
-    cases.findings += measured.findings
+    if measured:
+        for name, value in measured.inputs.items():
+            cases.note(name, value, measured.sources[name])
+        cases.findings += measured.findings
     cases.note_option("method", asked.method)
     cases.note_option("textbook", asked.textbook or None, False)
     for name, texts in (("candidate", asked.candidates), ("mix", asked.mix)):

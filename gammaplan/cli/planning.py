@@ -175,6 +175,7 @@ def _always_within(case: Case, search: Search, lengths: Sequence[int]) -> list[i
         case.cost,
         (span["low"], span["high"]),
         lengths,
+        alpha=alpha,
         tolerance=tolerance,
         max_gamma=search.max_gamma,
     )

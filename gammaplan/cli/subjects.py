@@ -76,7 +76,8 @@ def law_spreads(case: Case, method: str | None) -> list[Spread]:
     span = shape["interval"]
     if span is None or shape["alpha"] is None:
         return []
-    return [alpha_spread(case.acceptance, (span["low"], span["high"]), span["level"])]
+    ends = (span["low"], span["high"])
+    return [alpha_spread(case.acceptance, ends, span["level"], alpha=shape["alpha"])]
 
 
 def gathered(name: str, given: Given) -> Subject:
@@ -97,6 +98,7 @@ def _without_runs(given: Given) -> Cases:
 
 def priors(method: str | None) -> Callable[[str], Evidence]:
     """What stands for an "acceptance" or a "cost" that nobody gave."""
+
     def prior(slot: str) -> Evidence:
         from gammaplan.model.unmeasured import prior_acceptance, prior_cost
 

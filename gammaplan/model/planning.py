@@ -16,6 +16,7 @@ from gammaplan.model.decision import decide
 LEVEL = 0.8  # of every prediction interval
 FEWEST_SHOWN, MOST_SHOWN = 8, 32
 ALPHAS = 17  # points of an interval at which lengths are compared
+REACH = 64  # lengths among which the best of a moved law is looked for first
 NEXT_RUNS = 2
 
 # Standard deviations of ln speedup below and above the prediction, at given draft lengths.
@@ -65,11 +66,12 @@ def predicted(
         return Predicted(lengths, speed, speed * np.exp(-z * below), speed * np.exp(z * above))
 
 
-def alpha_spread(law: Acceptance, interval: tuple[float, float], level: float) -> Spread:
-    """What an interval on alpha does to the speedup: the law moved to its ends."""
+def alpha_spread(
+    law: Acceptance, interval: tuple[float, float], level: float, *, alpha: float
+) -> Spread:
+    """What an interval around `alpha` does to the speedup: the law moved to its ends."""
     z = quantile(level)
-    centre = law.alpha or 0.0
-    ends = [law.raised(end - centre) for end in interval]
+    ends = [law.raised(end - alpha) for end in interval]
 
     def spread(gammas: Floats) -> tuple[Floats, Floats]:
         low, middle, high = (np.log(at.expected_tokens(gammas)) for at in (ends[0], law, ends[1]))
@@ -138,18 +140,25 @@ def always_within(
     interval: tuple[float, float],
     lengths: Sequence[int],
     *,
+    alpha: float,
     tolerance: float,
     max_gamma: int | None,
 ) -> list[int]:
-    """The lengths that are within the tolerance of the best for every alpha of the interval."""
-    centre = law.alpha or 0.0
+    """The lengths that are within the tolerance of the best for every alpha of the interval.
+
+    `alpha` is the estimate that the interval is around.
+    """
+    last = max(*lengths, REACH)
+    reach = np.arange(last + 1.0 if max_gamma is None else min(last, max_gamma) + 1.0)
     good = np.ones(len(lengths), dtype=bool)
-    for alpha in np.linspace(*interval, ALPHAS):
-        moved = law.raised(float(alpha) - centre)
-        best = decide(moved, cost, max_gamma=max_gamma).speedup
-        good &= curve(moved, cost, np.asarray(lengths, dtype=float)).speedup >= best * (
-            1 - tolerance
-        )
+    for end in np.linspace(*interval, ALPHAS):
+        moved = law.raised(float(end) - alpha)
+        speeds = curve(moved, cost, reach).speedup
+        best = float(np.nanmax(speeds))
+        if max_gamma != reach[-1] and speeds[-1] == best:  # it may lie further on
+            best = decide(moved, cost, max_gamma=max_gamma).speedup
+        there = curve(moved, cost, np.asarray(lengths, dtype=float)).speedup
+        good &= there >= best * (1 - tolerance)
     return [g for g, fits in zip(lengths, good, strict=True) if fits]
 
 

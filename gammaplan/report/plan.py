@@ -1,6 +1,9 @@
 """The plan in a terminal: one line to quote, every length in a row, what to measure next."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -8,7 +11,9 @@ from rich.text import Text
 
 from gammaplan.report.plan_words import after, assumed, headline, surroundings
 from gammaplan.report.words import bar, console, named, parts, say, times
-from gammaplan.shapes import PlanResult, PlanRow
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import PlanResult, PlanRow
 
 NARROW = 52  # below this width the bar is left out
 FIXED = 42  # what the other columns take

@@ -1,7 +1,13 @@
 """The sentences of a plan."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from gammaplan.report.words import lengths, percent, plain, times
-from gammaplan.shapes import PlanResult, PlanRow
+
+if TYPE_CHECKING:
+    from gammaplan.shapes import PlanResult, PlanRow
 
 WHY = {
     "prior": "a run there replaces the prior, for acceptance and cost at once",
