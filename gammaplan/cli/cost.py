@@ -56,7 +56,7 @@ def cost(
         gammaplan cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --run gamma=2,speedup=1.4
     """
     from gammaplan.cli.output import Output, show
-    from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, law_of
+    from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, known_of
 
     out = Output.of(format, json, quiet, strict)
     flags = RunFlags(
@@ -74,9 +74,12 @@ def cost(
         runs,
     )
     _timings_agree(target_ms, draft_ms, verify_ms, gamma)
-    law, findings = law_of(files)
-    known = law.acceptance if law else None
-    measured = gather_runs(flags, known, batch=batch_of(pick)) if flags.any else None
+    known = known_of(files)
+    if known.cost is not None and known.law is None:
+        raise typer.BadParameter(f"{known.cost.source} is a cost already, and brings no acceptance")
+    findings = known.findings
+    law = known.law.acceptance if known.law else None
+    measured = gather_runs(flags, law, batch=batch_of(pick)) if flags.any else None
     if measured is None and target_ms is None:
         from gammaplan.cli.runs import WAYS_TO_A_RUN
 

@@ -8,6 +8,7 @@ from gammaplan.cli import options as o
 from gammaplan.cli import values
 
 if TYPE_CHECKING:
+    from gammaplan.documents.evidence import Evidence
     from gammaplan.errors import Finding
     from gammaplan.model.acceptance import Acceptance
     from gammaplan.model.breakdown import Round
@@ -82,7 +83,7 @@ def explain(
     """
     from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
-    from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, law_of
+    from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, known_of
 
     out = Output.of(format, json, quiet, strict)
     timings = _timings(
@@ -92,8 +93,11 @@ def explain(
         draft_round_ms,
         verify_ms,
     )
-    evidence, findings = law_of(files)
-    law = evidence.acceptance if evidence else None
+    known = known_of(files)
+    findings = known.findings
+    law = known.law.acceptance if known.law else None
+    if known.cost is not None and timings.c is None:
+        timings = _from_evidence(timings, known.cost, gamma, needed=known.law is None)
     if alpha is not None:
         from gammaplan.model.acceptance import Geometric
 
@@ -136,6 +140,11 @@ def explain(
     given |= {"gamma": gamma, "max_gamma": max_gamma}
     for name, value in given.items():
         inputs[name], sources[name] = value, "default" if value is None else "flag"
+    if c is None and timings.c is not None and known.cost is not None:
+        sources["c"] = f"evidence:{known.cost.source}"
+    if known.law is not None and alpha is None:
+        sources["alpha"] = f"evidence:{known.law.source}"
+        inputs["alpha"] = law.alpha if law is not None else None
     inputs["goal"], sources["goal"] = goal or 1, "default" if goal is None else "flag"
     show(
         "explain",
@@ -180,6 +189,24 @@ def _timings(
     if draft is not None and gamma:
         ratio = draft / gamma
     return Timings(ratio, draft, verify / target - 1 if verify and target else None, target)
+
+
+def _from_evidence(
+    timings: Timings, price: "Evidence", gamma: int | None, *, needed: bool
+) -> Timings:
+    """The timings, with the c and the verification of a cost that evidence brings."""
+    from gammaplan.model.cost import LinearCost
+
+    if not isinstance(price.cost, LinearCost):
+        if not needed:
+            return timings
+        raise typer.BadParameter(
+            f"explain needs c apart, and {price.source} has a table of whole rounds; give --c"
+        )
+    verify = timings.verify
+    if verify is None and price.cost.verify_slope and gamma:
+        verify = price.cost.verify_slope * gamma
+    return timings._replace(c=price.cost.c, verify=verify)
 
 
 def _one_figure(flags: Any, alpha: float | None) -> None:  # Any: RunFlags

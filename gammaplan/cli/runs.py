@@ -309,14 +309,26 @@ def _account(
     return inputs, sources
 
 
-def law_of(files: Sequence[str] | None) -> "tuple[Evidence | None, list[Finding]]":
-    """The one law of acceptance that evidence files bring, and what they warned of."""
+class Known(NamedTuple):
+    """What evidence files bring to a run: a law of acceptance, a cost, and their findings."""
+
+    law: "Evidence | None"
+    cost: "Evidence | None"
+    findings: list[Finding]
+
+
+def known_of(files: Sequence[str] | None) -> Known:
+    """The one law and the one cost that evidence files bring, and what they warned of."""
     from gammaplan.cli.evidence import read_documents
 
     documents = read_documents(files or [])
-    found = [e for d in documents for e in d.slot("acceptance", parts_first=False)]
-    if len(found) > 1:
-        raise typer.BadParameter(
-            f"one acceptance is needed, and the evidence brings {len(found)}; give one file"
-        )
-    return (found[0] if found else None), [f for d in documents for f in d.findings]
+    slots = {}
+    for name in ("acceptance", "cost"):
+        found = [e for d in documents for e in d.slot(name, parts_first=False)]
+        if len(found) > 1:
+            raise typer.BadParameter(
+                f"one {name} is needed, and the evidence brings {len(found)}; give one file"
+            )
+        slots[name] = found[0] if found else None
+    findings = [f for d in documents for f in d.findings]
+    return Known(slots["acceptance"], slots["cost"], findings)

@@ -135,3 +135,14 @@ def test_evidence_gives_a_run_its_acceptance(cli, tmp_path):
     path.write_text(cli("convert --survival 0.8,0.6,0.4 --json").stdout)
     done = cli(["cost", str(path), "--gamma", "3", "--speedup", "1.4", "--json"])
     assert document(done)["result"]["rows"][0]["round_cost"] == pytest.approx(2.8 / 1.4)
+
+
+def test_a_cost_is_evidence_for_explain(cli, tmp_path):
+    path = tmp_path / "cost.json"
+    path.write_text(cli("cost --target-ms 10 --draft-ms 1.1 --json").stdout)
+    whole = document(cli(["explain", str(path), "--alpha", "0.44", "--gamma", "5", "--json"]))
+    assert round(whole["result"]["textbook_speedup"], 4) == 1.1437
+    assert whole["sources"]["c"].startswith("evidence:")
+    refused = cli(["cost", str(path), "--gamma", "5", "--speedup", "1.2"])
+    assert refused.exit_code == 2
+    assert "is a cost already" in refused.stderr
