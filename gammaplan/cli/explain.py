@@ -1,6 +1,6 @@
 """gammaplan explain: where the time of a round goes, and what would make it pay."""
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,7 +8,7 @@ from gammaplan.cli import options as o
 from gammaplan.cli import values
 
 if TYPE_CHECKING:
-    from gammaplan.documents.evidence import Evidence
+    from gammaplan.cli.timings import Timings
     from gammaplan.errors import Finding
     from gammaplan.model.acceptance import Acceptance
     from gammaplan.model.breakdown import Round
@@ -84,9 +84,10 @@ def explain(
     from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, known_of
+    from gammaplan.cli.timings import timings_of, with_evidence
 
     out = Output.of(format, json, quiet, strict)
-    timings = _timings(
+    timings = timings_of(
         CostFlags(c, speed_ratio, draft_ms, None if draft_ms is None else target_ms, None, None),
         gamma,
         target_ms,
@@ -97,7 +98,7 @@ def explain(
     findings = known.findings
     law = known.law.acceptance if known.law else None
     if known.cost is not None and timings.c is None:
-        timings = _from_evidence(timings, known.cost, gamma, needed=known.law is None)
+        timings = with_evidence(timings, known.cost, gamma, needed=known.law is None)
     if alpha is not None:
         from gammaplan.model.acceptance import Geometric
 
@@ -157,58 +158,6 @@ def explain(
     )
 
 
-class Timings(NamedTuple):
-    """What was timed, in plain target passes; `target_ms` turns them back into time."""
-
-    c: float | None
-    draft: float | None
-    verify: float | None
-    target_ms: float | None
-
-    def drafting(self, gamma: int) -> float | None:
-        """Drafting of a round of `gamma`."""
-        if self.draft is not None:
-            return self.draft
-        return None if self.c is None else self.c * gamma
-
-
-def _timings(
-    flags: Any,  # Any: CostFlags, imported when needed
-    gamma: int | None,
-    target: float | None,
-    drafting: float | None,
-    verify: float | None,
-) -> Timings:
-    ratio = flags.ratio
-    if drafting is not None and ratio is not None:
-        raise typer.BadParameter("drafting was given by --draft-round-ms and by c; give it once")
-    for name, value in (("--draft-round-ms", drafting), ("--verify-ms", verify)):
-        if value is not None and target is None:
-            raise typer.BadParameter(f"{name} needs --target-ms beside it")
-    draft = drafting / target if drafting is not None and target else None
-    if draft is not None and gamma:
-        ratio = draft / gamma
-    return Timings(ratio, draft, verify / target - 1 if verify and target else None, target)
-
-
-def _from_evidence(
-    timings: Timings, price: "Evidence", gamma: int | None, *, needed: bool
-) -> Timings:
-    """The timings, with the c and the verification of a cost that evidence brings."""
-    from gammaplan.model.cost import LinearCost
-
-    if not isinstance(price.cost, LinearCost):
-        if not needed:
-            return timings
-        raise typer.BadParameter(
-            f"explain needs c apart, and {price.source} has a table of whole rounds; give --c"
-        )
-    verify = timings.verify
-    if verify is None and price.cost.verify_slope and gamma:
-        verify = price.cost.verify_slope * gamma
-    return timings._replace(c=price.cost.c, verify=verify)
-
-
 def _one_figure(flags: Any, alpha: float | None) -> None:  # Any: RunFlags
     names = ("pooled_rate", "mean_length", "survival")
     given = [f"--{n.replace('_', '-')}" for n in names if getattr(flags, n) is not None]
@@ -229,7 +178,7 @@ def _measured(
     runs: "tuple[Run, ...]",
     run: "Run",
     law: "Acceptance | None",
-    timings: Timings,
+    timings: "Timings",
     method: str | None,
     max_gamma: int | None,
     goal: float,
@@ -264,7 +213,7 @@ def _measured(
 def _foretold(
     flags: Any,  # Any: RunFlags
     law: "Acceptance | None",
-    timings: Timings,
+    timings: "Timings",
     max_gamma: int | None,
     goal: float,
 ) -> "tuple[ExplainResult, list[Finding]]":
@@ -313,7 +262,7 @@ def _result(
     part: "Round",
     law: "Acceptance",
     cost: "Cost",
-    timings: Timings,
+    timings: "Timings",
     max_gamma: int | None,
     goal: float,
     *,
