@@ -1,6 +1,7 @@
 """Several set-ups in one plan: drafts side by side, and workloads under one draft."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,6 +11,9 @@ from gammaplan.cli.output import printable
 from gammaplan.cli.subjects import Given, Subject, gathered, law_spreads, priors
 from gammaplan.documents.evidence import Evidence
 from gammaplan.documents.writing import acceptance_shape
+
+if TYPE_CHECKING:
+    from gammaplan.model.runs import Run
 
 SHARES_OFF = 1e-6  # by how much shares may miss 1: figures are rounded
 NUMBERS: dict[str, Callable[[str], float]] = {
@@ -22,7 +26,11 @@ NUMBERS: dict[str, Callable[[str], float]] = {
     "overhead": values.non_negative,
     "verify_slope": values.non_negative,
 }
-CANDIDATE = ("name", "evidence", "cost", "alpha", *CostFlags._fields)
+RUN = (
+    *("gamma", "speedup", "baseline_tps", "spec_tps", "baseline_ms", "spec_ms"),
+    *("pooled_rate", "mean_length", "survival", "drafted_per_round"),
+)
+CANDIDATE = ("name", "evidence", "cost", "alpha", *CostFlags._fields, "method", *RUN)
 WORKLOAD = ("name", "share", "evidence", "alpha")
 
 
@@ -86,12 +94,30 @@ def _draft(text: str, shared: Given) -> Subject:
     cost = own if own.any or priced else shared.cost
     if not (cost.any or priced):
         documents += shared.documents
-    subject = gathered(
-        found["name"],
-        shared._replace(documents=documents, alpha=given.get("alpha"), cost=cost),
-    )
+    runs = _runs(found)
+    if runs and not (own.any or "cost" in found):
+        documents = [d for d in documents if d not in shared.documents]
+        cost = NO_COST  # what all share is for the drafts without a run
+    own_given = shared._replace(documents=documents, alpha=given.get("alpha"), cost=cost, runs=runs)
+    if "method" in found:
+        own_given = own_given._replace(method=found["method"])
+    subject = gathered(found["name"], own_given)
     _one_case(subject, "--candidate")
     return subject
+
+
+def _runs(found: dict[str, str]) -> "tuple[Run, ...]":
+    """The run that a draft was measured in, from its own keys."""
+    figures = [f"{key}={found[key]}" for key in RUN if key in found]
+    if not figures:
+        return ()
+    from gammaplan.cli.runs import RunFlags, gather_runs
+
+    try:
+        return gather_runs(RunFlags(run=[",".join(figures)])).runs
+    except typer.BadParameter as error:
+        said = error.message.replace(f"--run {','.join(figures)}", "its run")
+        raise typer.BadParameter(f"--candidate {found['name']}: {said}") from None
 
 
 def _one_case(subject: Subject, option: str) -> None:

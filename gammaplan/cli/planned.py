@@ -12,6 +12,7 @@ from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
 from gammaplan.cli.evidence import Cases, CostFlags, read_documents
 from gammaplan.cli.planning import Times, plan_of
 from gammaplan.cli.subjects import Given, Subject, gathered
+from gammaplan.cli.values import length
 from gammaplan.documents.writing import finite
 from gammaplan.model.planning import told_apart
 
@@ -51,7 +52,7 @@ class Planned(NamedTuple):
 
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
-    measured = _measured(asked.runs)
+    measured, asked = _measured(asked)
     plain = measured.baseline_tps if measured else None
     times = Times(plain, asked.prefill_ms, asked.output_tokens)
     times.check()
@@ -76,13 +77,23 @@ def planned(asked: Asked) -> Planned:
     return Planned(result, chosen.cases, failed)
 
 
-def _measured(flags: Mapping[str, Any]) -> Measurements | None:
-    """The runs of the command line; None, and nothing loaded, where no option states any."""
+def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
+    """The runs of the command line, and the command line without a choice of their batch.
+
+    None, and nothing loaded, where no option states any.
+    """
+    flags = asked.runs
     if all(value is None for name, value in flags.items() if name != "gamma"):
-        return None
+        return None, asked
     from gammaplan.cli.runs import RunFlags, gather_runs
 
-    return gather_runs(RunFlags(**flags))
+    stated = RunFlags(**flags)
+    batches = [p for p in asked.pick or [] if p.startswith("batch=")] if stated.any else []
+    others = [p for p in asked.pick or [] if p not in batches]
+    batch = length(batches[-1].removeprefix("batch=")) if batches else None
+    if others and stated.any and not (asked.files or asked.candidates or asked.mix):
+        raise typer.BadParameter(f"--pick {others[0]} matches nothing: a run has only its batch")
+    return gather_runs(stated, batch=batch), asked._replace(pick=others)
 
 
 def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject], bool]:
@@ -160,7 +171,7 @@ def _at_best(part: PlanResult) -> tuple[float, float | None, float | None]:
     return (speed, None, None) if row is None else (speed, row["low"], row["high"])
 
 
-def gates(part: PlanResult, speedup: float | None, length: int | None) -> list[str]:
+def gates(part: PlanResult, speedup: float | None, gamma: int | None) -> list[str]:
     """The gates that fail; a speedup is required of the lowest end of the intervals."""
     failed = []
     fast, low, _ = _at_best(part)
@@ -170,20 +181,20 @@ def gates(part: PlanResult, speedup: float | None, length: int | None) -> list[s
         least = f", {min(ends):.4g}× at the interval's lower end" if ends else ""
         failed.append(f"--require-speedup {speedup:g}: the best is {fast:.4g}×{least}")
     band = part["band"]
-    if length is not None and not _in_band(part, length):
+    if gamma is not None and not _in_band(part, gamma):
         run = (
             "there is no band, longer drafts are always faster"
             if band["low"] is None
             else f"the band is {band['low']} "
             + ("and longer" if band["high"] is None else f"to {band['high']}")
         )
-        failed.append(f"--require-gamma-in-band {length}: {run}")
+        failed.append(f"--require-gamma-in-band {gamma}: {run}")
     return failed
 
 
-def _in_band(part: PlanResult, length: int) -> bool:
+def _in_band(part: PlanResult, gamma: int) -> bool:
     band = part["band"]
-    if length == 0 and band["plain"]:
+    if gamma == 0 and band["plain"]:
         return True
     low, high = band["low"], band["high"]
-    return low is not None and low <= length and (high is None or length <= high)
+    return low is not None and low <= gamma and (high is None or gamma <= high)

@@ -10,6 +10,7 @@ import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search, answer
 from gammaplan.cli.output import printable
+from gammaplan.cli.subjects import FITTED
 from gammaplan.documents.writing import finite, whole
 from gammaplan.model.curve import curve
 from gammaplan.model.decision import decide
@@ -162,6 +163,8 @@ def _covers(subject: Subject, case: Case) -> list[str]:
         covers.append("acceptance")
     if case.cost_shape and case.cost_shape["kind"] == "prior":
         covers += ["cost", "run"]
+    elif case.cost_shape and case.cost_shape["kind"] in FITTED:
+        covers.append("run")
     return covers
 
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 FREE_LAW = Geometric(0.0)  # stands where an acceptance will be calibrated
 
 
+FITTED = ("fitted", "measured", "estimated")  # kinds of cost with noise about them
+
+
 class Given(NamedTuple):
     """What one subject was given: documents, α, a cost, runs, the draft's method."""
 
@@ -63,6 +66,11 @@ class Subject:
             from gammaplan.model.unmeasured import prior_cost
 
             found.append(prior_cost(self.given.method)[1])
+        elif case.cost_shape and case.cost_shape["kind"] in FITTED:
+            from gammaplan.model.unmeasured import fitted_spread
+
+            off = case.cost_shape["worst_residual"]
+            found.append(fitted_spread(off, self.given.method))
         return found
 
 

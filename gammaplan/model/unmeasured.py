@@ -49,6 +49,20 @@ def measured_spread(method: str | None = None, priors: Priors = DEFAULT) -> Spre
     return spread
 
 
+def fitted_spread(
+    worst_residual: float | None, method: str | None = None, priors: Priors = DEFAULT
+) -> Spread:
+    """How far one length may lie from a cost fitted to others, in logarithms of its speedup."""
+    _, prior = priors.choose(method)
+    size = priors.width * max(worst_residual or 0.0, prior.speed_noise)
+
+    def spread(gammas: Floats) -> tuple[Floats, Floats]:
+        off = np.full(gammas.shape, size)
+        return off, off
+
+    return spread
+
+
 def _spread(
     slope: Callable[[int], Floats], sd: tuple[float, ...], width: float, noise: float
 ) -> Spread:

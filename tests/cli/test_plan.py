@@ -283,3 +283,53 @@ def test_plan_from_evidence_loads_no_scipy(python, fit):
         "print([m for m in sys.modules if m.startswith(('scipy', 'rich.table'))])"
     )
     assert loaded.splitlines()[-1] == "[]"
+
+
+def test_a_candidate_may_be_a_measured_run(cli):
+    line = "plan --candidate name=a,gamma=5,speedup=1.45,pooled_rate=0.5"
+    line += " --candidate name=b,gamma=3,speedup=1.4,mean_length=2.2,method=mtp"
+    found = answer(cli, *line.split())
+    assert [d["name"] for d in found["drafts"]] == ["a", "b"]
+    assert found["drafts"][1]["tied"]
+    assert [r["gamma"] for r in found["rows"] if r["measured"]] == [5]
+
+
+def test_a_candidate_says_what_is_wrong_with_its_run(cli):
+    found = cli("plan --candidate name=a,gamma=5,speedup=1.45,pooled_rate=50")
+    assert found.exit_code == 2
+    assert "--candidate a: its run: rates must be fractions" in found.stderr
+
+
+def test_pick_chooses_the_batch_of_runs(cli, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("gamma,speedup,batch,mean_length\n3,1.6,1,2.5\n3,1.2,8,2.5\n")
+    found = answer(cli, "plan", "--runs", str(path), "--pick", "batch=8")
+    assert [r["measured"] for r in found["rows"] if r["gamma"] == 3] == [pytest.approx(1.2)]
+    assert cli(["plan", "--runs", str(path), "--pick", "batch=9"]).exit_code == 2
+    assert cli(["plan", "--runs", str(path), "--pick", "card=a"]).exit_code == 2
+
+
+def test_a_fitted_cost_brings_an_interval(cli, fit, tmp_path):
+    cost = tmp_path / "cost.json"
+    made = cli("cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --json")
+    cost.write_text(made.stdout)
+    found = answer(cli, "plan", fit(), str(cost))
+    assert found["prediction"]["covers"] == ["run"]
+    assert all(r["low"] < r["speedup"] < r["high"] for r in found["rows"] if r["gamma"])
+
+
+def test_groups_are_answered_one_by_one(cli, fit, tmp_path):
+    whole = json.loads((tmp_path / fit()).read_text())
+    other = json.loads((tmp_path / fit("--alpha 0.6 --gamma 4", "b.json")).read_text())
+    parts = [
+        {"labels": {"model": name}, "acceptance": d["result"]["acceptance"]}
+        for name, d in (("a", whole), ("b", other))
+    ]
+    whole["schema"], whole["result"] = "gammaplan.fit/1", {"groups": parts}
+    path = tmp_path / "groups.json"
+    path.write_text(json.dumps(whole))
+    groups = answer(cli, "plan", str(path), "--c", "0.05")["groups"]
+    assert [(g["labels"]["model"], g["gamma"]) for g in groups] == [("a", 6), ("b", 4)]
+    assert answer(cli, "plan", str(path), "--c", "0.05", "--pick", "model=b")["gamma"] == 4
+    found = cli(["plan", "--candidate", f"name=x,evidence={path},c=0.1"])
+    assert "--pick" in found.stderr
