@@ -69,7 +69,7 @@ def _plain_table(*columns: tuple[str, str]) -> Table:
 
 
 def _grid(rows: list[PlanRow], width: int) -> Table:
-    timed = any(row["tps"] is not None for row in rows)
+    timed = width >= FIXED + SPEED and any(row["tps"] is not None for row in rows)
     ranged = any(row["low"] is not None for row in rows)
     runs = any(row["measured"] is not None for row in rows)
     cells = min(WIDEST_BAR, width - FIXED - SPEED * timed)

@@ -182,6 +182,13 @@ def test_the_terminal_answers_first_and_fits(cli, line):
     assert max(map(len, lines)) <= 80
 
 
+def test_a_narrow_terminal_keeps_the_lengths(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = cli(RUN).stdout.splitlines()
+    assert any(line.startswith("* 3   1.52×") for line in lines)
+    assert max(map(len, lines)) <= 40
+
+
 def test_measured_points_are_marked(cli):
     assert "o 1.45×" in cli(RUN).stdout
 
