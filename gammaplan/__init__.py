@@ -19,6 +19,7 @@ _HOME = {
         "expected_tokens",
     ),
     "band": ("flat_band",),
+    "calibration": ("Calibration", "calibrate"),
     "convert": (
         "alpha_from_mean_length",
         "alpha_from_pooled_rate",
@@ -27,12 +28,14 @@ _HOME = {
         "break_even_gamma",
         "pooled_rate",
     ),
-    "cost": ("LinearCost", "TableCost"),
+    "cost": ("LinearCost", "PowerCost", "TableCost"),
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
     "estimate": ("Counts",),
     "estimation": ("Estimate", "estimate"),
     "mixture": ("BetaGeometric",),
+    "prediction": ("predict_speedup", "speedup_interval"),
+    "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
 }
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from gammaplan.model.acceptance import censored_alpha as censored_alpha
     from gammaplan.model.acceptance import expected_tokens as expected_tokens
     from gammaplan.model.band import flat_band as flat_band
+    from gammaplan.model.calibration import Calibration as Calibration
+    from gammaplan.model.calibration import calibrate as calibrate
     from gammaplan.model.convert import alpha_from_mean_length as alpha_from_mean_length
     from gammaplan.model.convert import alpha_from_pooled_rate as alpha_from_pooled_rate
     from gammaplan.model.convert import break_even_alpha as break_even_alpha
@@ -58,6 +63,7 @@ if TYPE_CHECKING:
     from gammaplan.model.convert import break_even_gamma as break_even_gamma
     from gammaplan.model.convert import pooled_rate as pooled_rate
     from gammaplan.model.cost import LinearCost as LinearCost
+    from gammaplan.model.cost import PowerCost as PowerCost
     from gammaplan.model.cost import TableCost as TableCost
     from gammaplan.model.curve import Curve as Curve
     from gammaplan.model.curve import curve as curve
@@ -71,6 +77,9 @@ if TYPE_CHECKING:
     from gammaplan.model.mixture import BetaGeometric as BetaGeometric
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
+    from gammaplan.model.prediction import predict_speedup as predict_speedup
+    from gammaplan.model.prediction import speedup_interval as speedup_interval
+    from gammaplan.model.runs import Run as Run
 
 __all__ = list(_MODULE)
 

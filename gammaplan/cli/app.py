@@ -21,6 +21,9 @@ COMMANDS = {
     "sweep": "Know a range of α and c: a map of the best draft length.",
     "convert": "Know one reported figure: α and what every engine calls it.",
     "fit": "Have a log or a metrics page: α with an honest interval, and what it depends on.",
+    "plan": "Have reports, timings or runs: the draft length to use, and what to measure next.",
+    "cost": "Have timings or runs: what a round costs, and where each term came from.",
+    "explain": "Have a run: where a round's time goes, and what would make it pay.",
     "schema": "The JSON Schema of a command's document.",
 }
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended

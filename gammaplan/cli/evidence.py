@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -116,9 +116,30 @@ def gather(
     cost_needed: bool = True,
 ) -> Cases:
     """The cases that files and flags describe: a flag beats evidence, evidence beats defaults."""
-    documents = _read(files or [])
+    return gather_from(
+        read_documents(files or []), alpha=alpha, cost=cost, pick=pick, cost_needed=cost_needed
+    )
+
+
+def gather_from(
+    documents: Sequence[Document],
+    *,
+    alpha: float | None,
+    cost: CostFlags,
+    pick: Sequence[str] | None = None,
+    cost_needed: bool = True,
+    law: Evidence | None = None,
+    prior: Callable[[str], Evidence] | None = None,
+) -> Cases:
+    """`gather` over documents that were read.
+
+    `law` stands for the acceptance that they would bring; `prior` gives the
+    "acceptance" or the "cost" that is missing.
+    """
     choosing = bool(pick)
-    laws = [] if alpha is not None else _slot(documents, "acceptance", choosing)
+    laws = [law] if law else []
+    if alpha is None and law is None:
+        laws = _slot(documents, "acceptance", choosing)
     prices = [] if cost.ratio is not None else _slot(documents, "cost", choosing)
     found = [f for d in documents for f in d.findings]
     ratio = cost.ratio
@@ -130,13 +151,17 @@ def gather(
         origin = "default"
     else:
         origin = "flag"
+    if prior and alpha is None and not laws:
+        laws = [prior("acceptance")]
+    if prior and ratio is None and not prices and not cost.any:
+        prices = [prior("cost")]
     if alpha is None and not laws:
         raise typer.BadParameter(f"acceptance is missing; give {WAYS_TO_ALPHA}")
     if ratio is None and not prices and (cost_needed or cost.any):
         raise typer.BadParameter(f"the cost of a draft is missing; give {WAYS_TO_C}")
     if alpha is not None:
-        law = Geometric(alpha)
-        laws = [Evidence(origin, {}, acceptance=law, acceptance_shape=acceptance_shape(law))]
+        one = Geometric(alpha)
+        laws = [Evidence(origin, {}, acceptance=one, acceptance_shape=acceptance_shape(one))]
     if ratio is not None:
         price = LinearCost(ratio, cost.overhead or 0.0, cost.verify_slope or 0.0)
         shape = cost_shape(price, kind="given")
@@ -165,7 +190,8 @@ def _case(law: Evidence, price: Evidence | None) -> Case:
     return Case(labels, law.acceptance, shapes[0], price.cost, shapes[1], law.gamma)
 
 
-def _read(files: Sequence[str]) -> list[Document]:
+def read_documents(files: Sequence[str]) -> list[Document]:
+    """The documents in these files; each must know acceptance or a cost."""
     if list(files).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
     documents = [_document(path) for path in files]
@@ -323,5 +349,5 @@ def _account(
 
 
 def _origin(evidence: Evidence) -> str:
-    plain = evidence.source in ("flag", "default")
+    plain = evidence.source in ("flag", "default", "prior", "mix")
     return evidence.source if plain else f"evidence:{evidence.source}"

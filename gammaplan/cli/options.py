@@ -6,7 +6,7 @@ import typer
 
 from gammaplan.cli import values
 
-MODEL, COST, OUTPUT = "Acceptance", "Cost", "Output"
+MODEL, COST, OUTPUT, RUNS = "Acceptance", "Cost", "Output", "Measured runs"
 
 Files = Annotated[
     list[str] | None,
@@ -142,6 +142,134 @@ VerifySlope = Annotated[
         help="What one more verified token adds to a target pass.",
         show_default="0",
         rich_help_panel=COST,
+    ),
+]
+RunGamma = Annotated[
+    int | None,
+    typer.Option(
+        "--gamma",
+        "-g",
+        metavar="N",
+        parser=values.length,
+        help="The draft length of the run.",
+        rich_help_panel=RUNS,
+    ),
+]
+BaselineTps = Annotated[
+    float | None,
+    typer.Option(
+        "--baseline-tps",
+        metavar="TPS",
+        parser=values.positive,
+        help="Tokens per second without speculation.",
+        rich_help_panel=RUNS,
+    ),
+]
+SpecTps = Annotated[
+    float | None,
+    typer.Option(
+        "--spec-tps",
+        metavar="TPS",
+        parser=values.positive,
+        help="Tokens per second with it.",
+        rich_help_panel=RUNS,
+    ),
+]
+BaselineMs = Annotated[
+    float | None,
+    typer.Option(
+        "--baseline-ms",
+        metavar="MS",
+        parser=values.positive,
+        help="Time per token (or per run) without speculation.",
+        rich_help_panel=RUNS,
+    ),
+]
+SpecMs = Annotated[
+    float | None,
+    typer.Option(
+        "--spec-ms",
+        metavar="MS",
+        parser=values.positive,
+        help="The same with it.",
+        rich_help_panel=RUNS,
+    ),
+]
+Speedup = Annotated[
+    float | None,
+    typer.Option(
+        "--speedup",
+        metavar="X",
+        parser=values.positive,
+        help="Speed with ÷ without speculation, instead of two speeds.",
+        rich_help_panel=RUNS,
+    ),
+]
+PooledRate = Annotated[
+    float | None,
+    typer.Option(
+        "--pooled-rate",
+        metavar="P",
+        parser=values.fraction,
+        help="Accepted ÷ drafted: what engines print as acceptance rate.",
+        rich_help_panel=RUNS,
+    ),
+]
+MeanLength = Annotated[
+    float | None,
+    typer.Option(
+        "--mean-length",
+        metavar="X",
+        parser=values.number,
+        help="Tokens per round with the bonus token.",
+        rich_help_panel=RUNS,
+    ),
+]
+Survival = Annotated[
+    values.Numbers | None,
+    typer.Option(
+        "--survival",
+        metavar="LIST",
+        parser=values.fractions,
+        help="Share of rounds that accepted 1, 2, … tokens.",
+        rich_help_panel=RUNS,
+    ),
+]
+DraftedPerRound = Annotated[
+    float | None,
+    typer.Option(
+        "--drafted-per-round",
+        metavar="X",
+        parser=values.positive,
+        help="Mean drafted tokens per round, where drafts stop early.",
+        rich_help_panel=RUNS,
+    ),
+]
+RunOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run",
+        metavar="KEY=VALUE,…",
+        help="One more run: gamma=3,speedup=1.4,survival=0.8/0.6/0.4.",
+        rich_help_panel=RUNS,
+    ),
+]
+RunsFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--runs",
+        metavar="FILE",
+        help="Runs in CSV or JSON lines, or SGLang's or vLLM's benchmark JSON.",
+        rich_help_panel=RUNS,
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="What drafts: eagle3, mtp, dflash, draft-model; chooses the prior.",
+        rich_help_panel=RUNS,
     ),
 ]
 RequireSpeedup = Annotated[

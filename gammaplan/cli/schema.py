@@ -13,8 +13,11 @@ RESULTS = {
     "sweep": "SweepResult",
     "convert": "ConvertResult",
     "fit": "FitResult",
+    "cost": "CostResult",
+    "plan": "PlanResult",
+    "explain": "ExplainResult",
 }
-GROUPED = ("tokens", "table", "optimum", "ceiling")
+GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
 
 
 def _known(text: str) -> str:

@@ -182,6 +182,44 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "fitted_first": ("note", "{name} is a report of {engine} and was fitted first: α {alpha}"),
     "not_pooled": ("note", "the groups must not be added up; each has its own answer"),
     "many_groups": ("warning", "only the first {limit} groups are listed"),
+    "columns_mapped": ("note", "columns of the runs file were read as: {columns}"),
+    "columns_ignored": ("note", "columns of the runs file were not used: {columns}"),
+    "runs_pooled": (
+        "note",
+        "lengths measured more than once are pooled (geometric mean of the speedups): {lengths}",
+    ),
+    "round_cheaper_than_pass": (
+        "warning",
+        "at γ {gamma} the speedup {speedup} exceeds what {tokens} tokens per round allow: a round "
+        "would cost {cost} plain passes; is the baseline the engine's own default without "
+        "speculation?",
+    ),
+    "several_batches": (
+        "note",
+        "the runs have several batches ({batches}), and a batch changes the cost; these are the "
+        "figures of batch {batch}, --pick batch=N chooses another",
+    ),
+    "verify_below_target": (
+        "warning",
+        "the verifying pass ({verify:g} ms) is shorter than the plain one ({target:g} ms): its "
+        "slope is taken as 0, and one of the two timings is doubtful",
+    ),
+    "acceptance_assumed": (
+        "note",
+        "the runs at γ {lengths} bring no acceptance figure: their tokens per round come from the "
+        "other runs and the prior; --mean-length would narrow it most",
+    ),
+    "line_from_prior": (
+        "note",
+        "{lengths} measured length(s) cannot show a fixed part and a slope: the fixed part leans "
+        "on public sweeps (1.1 ± 0.1)",
+    ),
+    "mean_length_from_cost": (
+        "note",
+        "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
+        "textbook cost 1 + cγ makes of the speedup",
+    ),
+    "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 
 

@@ -1,5 +1,6 @@
 """gammaplan documents as evidence: their acceptance, their costs and their draft length."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -116,8 +117,9 @@ def acceptance_from(shape: AcceptanceShape) -> Acceptance:
         hazards = parameters.get("hazards")
         if not isinstance(hazards, list):
             raise DomainError("hazards must be a list of probabilities")
-        law = PerPosition(tuple(0.0 if h is None else h for h in hazards))
-        return law if shape["beyond"] is None else PerPosition(law.hazards, shape["beyond"])
+        beyond = math.nan if shape["beyond"] is None else shape["beyond"]
+        last = observed if observed is not None and observed < len(hazards) else None
+        return PerPosition(tuple(0.0 if h is None else h for h in hazards), beyond, last)
     return BetaGeometric(_number(parameters, "p"), _number(parameters, "q"), observed)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gammaplan import __version__
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance
-from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.cost import Cost, LinearCost, PowerCost, TableCost
 from gammaplan.model.decision import Band, Decision
 from gammaplan.model.levers import BreakEven, Lever
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         OptimumResult,
     )
 
+FITTED_LENGTHS = 32  # round costs written out for a fitted curve, or twice the longest run
 IMPLIED_POSITIONS = 8  # survival shown for a law that was given, not measured
 
 
@@ -119,7 +120,6 @@ def cost_shape(
 ) -> CostShape:
     """What a round costs, as evidence for later commands."""
     linear = cost if isinstance(cost, LinearCost) else None
-    rows = zip(cost.gammas, cost.round_costs, strict=True) if isinstance(cost, TableCost) else ()
     labels = labels or {}
     return {
         "batch": _label(labels, "batch"),
@@ -128,10 +128,19 @@ def cost_shape(
         "c": linear.c if linear else None,
         "overhead": linear.overhead if linear else None,
         "verify_slope": linear.verify_slope if linear else None,
-        "table": [{"gamma": gamma, "round_cost": passes} for gamma, passes in rows],
+        "table": [{"gamma": gamma, "round_cost": passes} for gamma, passes in _rows(cost)],
         "source": source,
         "worst_residual": None,
     }
+
+
+def _rows(cost: Cost) -> Iterable[tuple[int, float]]:
+    if isinstance(cost, TableCost):
+        return zip(cost.gammas, cost.round_costs, strict=True)
+    if isinstance(cost, PowerCost):
+        last = max([FITTED_LENGTHS, *(2 * gamma for gamma, _ in cost.steps)])
+        return enumerate(cost.round_cost(range(1, last + 1)).tolist(), 1)
+    return ()
 
 
 def _label(labels: Labels, key: str) -> int | None:

@@ -189,6 +189,9 @@ class PerPosition:
     beyond : float, optional
         The hazard of every later position; without it the smaller of the last
         measured hazard and the censored estimate `alpha`. [0 to 1]
+    measured_to : int, optional
+        The last position that was measured, where later hazards are modelled;
+        without it the last of `hazards`.
 
     Notes
     -----
@@ -207,6 +210,7 @@ class PerPosition:
 
     hazards: tuple[float, ...]
     beyond: float = math.nan
+    measured_to: int | None = None
     model: ClassVar[LawName] = "per_position"
 
     def __post_init__(self) -> None:
@@ -214,6 +218,10 @@ class PerPosition:
         if not hazards:
             raise DomainError("hazards must name at least one position, got none")
         fraction("hazards", hazards)
+        if self.measured_to is not None and not 1 <= self.measured_to <= len(hazards):
+            raise DomainError(
+                f"measured_to must be a position from 1 to {len(hazards)}, got {self.measured_to}"
+            )
         object.__setattr__(self, "hazards", hazards)
         beyond = min(hazards[-1], self.alpha) if math.isnan(self.beyond) else self.beyond
         object.__setattr__(self, "beyond", float(fraction("beyond", beyond)))
@@ -244,12 +252,12 @@ class PerPosition:
     @property
     def alpha(self) -> float:
         """The censored estimate over the measured positions: accepted / (accepted + rejected)."""
-        return censored_alpha(self._survival)
+        return censored_alpha(self._survival[: self.observed_to])
 
     @property
     def observed_to(self) -> int:
         """The number of measured positions."""
-        return len(self.hazards)
+        return len(self.hazards) if self.measured_to is None else self.measured_to
 
     @property
     def ceiling(self) -> float:
@@ -259,14 +267,14 @@ class PerPosition:
     def survival(self, gamma: ArrayLike) -> Floats:
         """Product of the hazards of positions 1..gamma, for whole `gamma`."""
         n = non_negative("gamma", gamma, finite=False)
-        inside = np.minimum(n, self.observed_to).astype(np.int64)
+        inside = np.minimum(n, len(self.hazards)).astype(np.int64)
         measured: Floats = np.concatenate([[1.0], self._survival])[inside]
         return np.asarray(measured * self.beyond ** (n - inside))
 
     def expected_tokens(self, gamma: ArrayLike) -> Floats:
         """1 + the sum of survival over positions 1..gamma, for whole `gamma`."""
         n = non_negative("gamma", gamma, finite=False)
-        inside = np.minimum(n, self.observed_to).astype(np.int64)
+        inside = np.minimum(n, len(self.hazards)).astype(np.int64)
         measured: Floats = 1 + np.concatenate([[0.0], np.cumsum(self._survival)])[inside]
         last, tail = self._survival[-1], self.beyond
         if last * tail == 0:
@@ -276,7 +284,9 @@ class PerPosition:
     def raised(self, step: float) -> "PerPosition":
         """Every hazard, measured and beyond, moved by `step`, within [0, 1]."""
         return PerPosition(
-            tuple(_within(h + step) for h in self.hazards), _within(self.beyond + step)
+            tuple(_within(h + step) for h in self.hazards),
+            _within(self.beyond + step),
+            self.measured_to,
         )
 
 

@@ -107,6 +107,48 @@ class TableCost:
         return np.where(n == 0, 1.0, between)
 
 
+@dataclass(frozen=True)
+class PowerCost:
+    r"""A smooth round cost with the lengths that were measured where they were measured.
+
+    ``T(gamma) = f_gamma * (1 + scale * D(gamma) ** power)``, and 1 at gamma = 0.
+
+    Parameters
+    ----------
+    scale, power : float, > 0
+        Extra cost of one drafted token, and how it grows with the length. [target passes]
+    keep : float, in (0, 1]
+        P(a draft goes on after a token): ``D(gamma) = 1 + keep + ... + keep ** (gamma - 1)``.
+    steps : tuple of (gamma, factor)
+        What measured lengths cost relative to the smooth curve.
+
+    Examples
+    --------
+    >>> PowerCost(0.4, 1.0, steps=((2, 1.1),)).round_cost([0, 1, 2])
+    array([1.  , 1.4 , 1.98])
+    """
+
+    scale: float
+    power: float
+    keep: float = 1.0
+    steps: tuple[tuple[int, float], ...] = ()
+
+    def round_cost(self, gamma: ArrayLike) -> Floats:
+        """Plain target passes per round of `gamma` drafted tokens."""
+        n = non_negative("gamma", gamma, finite=False)
+        drafted = drafted_tokens(np.maximum(n, 1), self.keep)
+        smooth = 1 + self.scale * drafted**self.power
+        for length, factor in self.steps:
+            smooth = np.where(n == length, smooth * factor, smooth)
+        return np.where(n == 0, 1.0, smooth)
+
+
+def drafted_tokens(gamma: ArrayLike, keep: float) -> Floats:
+    """Tokens drafted in a round of `gamma` where a draft goes on with probability `keep`."""
+    n = np.asarray(gamma, dtype=np.float64)
+    return n if keep >= 1 else np.asarray((1 - keep**n) / (1 - keep))
+
+
 def linear_cost(gamma: Floats, slope: Floats | float, overhead: Floats | float) -> Floats:
     """``1 + overhead + slope * gamma``, and 1 at gamma = 0; a slope of 0 costs 0 for ever."""
     with np.errstate(invalid="ignore", over="ignore"):

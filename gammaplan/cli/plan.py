@@ -1,0 +1,162 @@
+"""gammaplan plan: from reports, timings and runs to the draft length to use."""
+
+from typing import Annotated, Any
+
+import typer
+
+from gammaplan.cli import options as o
+from gammaplan.cli import values
+
+PLAN = "Plan"
+
+Candidate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--candidate",
+        metavar="KEY=VALUE,…",
+        help="A draft to compare: name=eagle3,evidence=fit_a.json,c=0.05. Repeat it.",
+        rich_help_panel=PLAN,
+    ),
+]
+Mix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mix",
+        metavar="KEY=VALUE,…",
+        help="A workload and its share of the tokens: name=code,share=0.6,evidence=fit.json.",
+        rich_help_panel=PLAN,
+    ),
+]
+PrefillMs = Annotated[
+    float | None,
+    typer.Option(
+        "--prefill-ms",
+        metavar="MS",
+        parser=values.non_negative,
+        help="The prefill of a request, which speculation cannot touch.",
+        rich_help_panel=PLAN,
+    ),
+]
+OutputTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--output-tokens",
+        metavar="N",
+        parser=values.length,
+        help="The tokens that a request generates, with --prefill-ms.",
+        rich_help_panel=PLAN,
+    ),
+]
+
+Textbook = Annotated[
+    bool,
+    typer.Option(
+        "--textbook",
+        help="One α and a round cost of 1 + cγ, without priors, for comparison.",
+        rich_help_panel=PLAN,
+    ),
+]
+
+
+def plan(
+    files: o.Files = None,
+    alpha: o.Alpha = None,
+    gamma: o.GammaInUse = None,
+    max_gamma: o.MaxGamma = None,
+    tolerance: o.Tolerance = None,
+    pick: o.Pick = None,
+    c: o.C = None,
+    speed_ratio: o.SpeedRatio = None,
+    draft_ms: o.DraftMs = None,
+    target_ms: o.TargetMs = None,
+    overhead: o.Overhead = None,
+    verify_slope: o.VerifySlope = None,
+    baseline_tps: o.BaselineTps = None,
+    spec_tps: o.SpecTps = None,
+    baseline_ms: o.BaselineMs = None,
+    spec_ms: o.SpecMs = None,
+    speedup: o.Speedup = None,
+    pooled_rate: o.PooledRate = None,
+    mean_length: o.MeanLength = None,
+    survival: o.Survival = None,
+    drafted_per_round: o.DraftedPerRound = None,
+    run: o.RunOption = None,
+    runs: o.RunsFiles = None,
+    method: o.Method = None,
+    textbook: Textbook = False,
+    candidate: Candidate = None,
+    mix: Mix = None,
+    prefill_ms: PrefillMs = None,
+    output_tokens: OutputTokens = None,
+    require_speedup: o.RequireSpeedup = None,
+    require_gamma_in_band: o.RequireGammaInBand = None,
+    format: o.Format = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    strict: o.Strict = False,
+) -> None:
+    """Have reports, timings or runs: the draft length to use, and what to measure next.
+
+    A predicted speedup for every length with the interval that a run would
+    fall in, the lengths that are nearly as good, and every assumption. What
+    nobody gave is taken from public measurements, and said.
+
+        gammaplan plan --gamma 5 --baseline-tps 41.6 --spec-tps 60.3 --pooled-rate 0.55
+
+        gammaplan plan fit.json --c 0.08
+    """
+    from gammaplan.cli.evidence import CostFlags
+    from gammaplan.cli.output import Output, show
+    from gammaplan.cli.planned import Asked, planned
+
+    out = Output.of(format, json, quiet, strict)
+    flags = {
+        "gamma": gamma,
+        "baseline_tps": baseline_tps,
+        "spec_tps": spec_tps,
+        "baseline_ms": baseline_ms,
+        "spec_ms": spec_ms,
+        "speedup": speedup,
+        "pooled_rate": pooled_rate,
+        "mean_length": mean_length,
+        "survival": survival,
+        "drafted_per_round": drafted_per_round,
+        "run": run,
+        "runs": runs,
+    }
+    done = planned(
+        Asked(
+            files=files or [],
+            alpha=alpha,
+            cost=CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope),
+            runs=flags,
+            pick=pick,
+            gamma=gamma,
+            max_gamma=max_gamma,
+            tolerance=tolerance,
+            method=method,
+            textbook=textbook,
+            candidates=candidate or [],
+            mix=mix or [],
+            prefill_ms=prefill_ms,
+            output_tokens=output_tokens,
+            require_speedup=require_speedup,
+            in_band=require_gamma_in_band,
+        )
+    )
+    show(
+        "plan",
+        inputs=done.cases.inputs,
+        sources=done.cases.sources,
+        result=done.result,
+        findings=done.cases.findings,
+        out=out,
+        render=_render,
+        failed_gates=done.failed,
+    )
+
+
+def _render() -> Any:  # Any: a function of the terminal report, loaded when needed
+    from gammaplan.report.plan import print_plan
+
+    return print_plan

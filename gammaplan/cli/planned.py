@@ -1,0 +1,200 @@
+"""The answer of plan: which set-ups there are, the plan of each, the best of them, the gates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
+from gammaplan.cli.evidence import Cases, CostFlags, read_documents
+from gammaplan.cli.planning import Times, plan_of
+from gammaplan.cli.subjects import Given, Subject, gathered
+from gammaplan.cli.values import length
+from gammaplan.documents.writing import finite
+from gammaplan.model.planning import told_apart
+
+if TYPE_CHECKING:
+    from gammaplan.cli.runs import Measurements
+    from gammaplan.shapes import DraftShape, PlanResult
+
+
+class Asked(NamedTuple):
+    """The command line of a plan."""
+
+    files: Sequence[str]
+    alpha: float | None
+    cost: CostFlags
+    runs: Mapping[str, Any]  # Any: each option has its own type, stated in cli/runs.py
+    pick: Sequence[str] | None
+    gamma: int | None
+    max_gamma: int | None
+    tolerance: float | None
+    method: str | None
+    textbook: bool
+    candidates: Sequence[str]
+    mix: Sequence[str]
+    prefill_ms: float | None
+    output_tokens: int | None
+    require_speedup: float | None
+    in_band: int | None
+
+
+class Planned(NamedTuple):
+    """The answer, the account of its inputs, and the gates that failed."""
+
+    result: Mapping[str, Any]
+    cases: Cases
+    failed: list[str]
+
+
+def planned(asked: Asked) -> Planned:
+    """The plan that a command line asks for."""
+    measured, asked = _measured(asked)
+    plain = measured.baseline_tps if measured else None
+    times = Times(plain, asked.prefill_ms, asked.output_tokens)
+    times.check()
+    subjects, several = _subjects(asked, measured)
+    search = Search(asked.max_gamma, asked.tolerance, asked.gamma)
+    answers = [plan_of(subject, search, times) for subject in subjects]
+    tolerance = DEFAULT_TOLERANCE if asked.tolerance is None else asked.tolerance
+    if several:
+        named = [(s.name, parts[0]) for s, (parts, _) in zip(subjects, answers, strict=True)]
+        best = ranked(named, tolerance)
+        chosen = next(s for s in subjects if s.name == best["drafts"][0]["name"])
+        parts, result = [best], dict(best)
+        for other in subjects:
+            said = [f._replace(origin=f.origin or other.name) for f in other.cases.findings]
+            other.cases.findings = said
+        rest = [f for s in subjects if s is not chosen for f in s.cases.findings]
+        chosen.cases.findings += [f for f in rest if f not in chosen.cases.findings]
+    else:
+        chosen, (parts, result) = subjects[0], answers[0]
+    _account(chosen.cases, asked, measured)
+    failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
+    return Planned(result, chosen.cases, failed)
+
+
+def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
+    """The runs of the command line, and the command line without a choice of their batch.
+
+    None, and nothing loaded, where no option states any.
+    """
+    flags = asked.runs
+    if all(value is None for name, value in flags.items() if name != "gamma"):
+        return None, asked
+    from gammaplan.cli.runs import RunFlags, gather_runs
+
+    stated = RunFlags(**flags)
+    batches = [p for p in asked.pick or [] if p.startswith("batch=")] if stated.any else []
+    others = [p for p in asked.pick or [] if p not in batches]
+    batch = length(batches[-1].removeprefix("batch=")) if batches else None
+    if others and stated.any and not (asked.files or asked.candidates or asked.mix):
+        raise typer.BadParameter(f"--pick {others[0]} matches nothing: a run has only its batch")
+    return gather_runs(stated, batch=batch), asked._replace(pick=others)
+
+
+def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject], bool]:
+    """What is planned, and whether it is drafts to compare."""
+    given = Given(
+        read_documents(asked.files),
+        asked.alpha,
+        asked.cost,
+        measured.runs if measured else (),
+        asked.method,
+        asked.textbook,
+        asked.pick,
+    )
+    if not (asked.candidates or asked.mix):
+        if len(given.documents) > 1:
+            from gammaplan.cli.drafts import by_file
+
+            if found := by_file(given):
+                return found, True
+        return [gathered("", given)], False
+    from gammaplan.cli.drafts import drafts, mixed
+
+    if asked.candidates and asked.mix:
+        raise typer.BadParameter("--candidate and --mix exclude each other; compare one at a time")
+    if asked.candidates:
+        return drafts(asked.candidates, given), True
+    return [mixed(asked.mix, given)], False
+
+
+def _account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
+    cases.note_gamma(asked.gamma)
+    if measured:
+        for name, value in measured.inputs.items():
+            cases.note(name, value, measured.sources[name])
+        cases.findings += measured.findings
+    cases.note_option("method", asked.method)
+    cases.note_option("textbook", asked.textbook or None, False)
+    for name, texts in (("candidate", asked.candidates), ("mix", asked.mix)):
+        if texts:
+            cases.note(name, list(texts), "flag")
+    for name in ("prefill_ms", "output_tokens"):
+        if (value := getattr(asked, name)) is not None:
+            cases.note(name, value, "flag")
+
+
+def ranked(named: Sequence[tuple[str, PlanResult]], tolerance: float) -> PlanResult:
+    """The plan of the fastest draft, with all of them in `drafts`."""
+
+    def speed(part: PlanResult) -> float:
+        return math.inf if part["speedup"] is None else part["speedup"]
+
+    order = sorted(named, key=lambda pair: -speed(pair[1]))
+    first = _at_best(order[0][1])
+    drafts: list[DraftShape] = []
+    for i, (name, part) in enumerate(order):
+        fast, low, high = _at_best(part)
+        drafts.append(
+            {
+                "name": name,
+                "gamma": part["gamma"],
+                "speedup": finite(fast),
+                "low": low,
+                "high": high,
+                "tied": i == 0 or not told_apart(first, (fast, low, high), tolerance),
+            }
+        )
+    best = order[0][1]
+    best["drafts"] = drafts
+    return best
+
+
+def _at_best(part: PlanResult) -> tuple[float, float | None, float | None]:
+    row = next((row for row in part["rows"] if row["best"]), None)
+    speed = math.inf if part["speedup"] is None else part["speedup"]
+    return (speed, None, None) if row is None else (speed, row["low"], row["high"])
+
+
+def gates(part: PlanResult, speedup: float | None, gamma: int | None) -> list[str]:
+    """The gates that fail; a speedup is required of the lowest end of the intervals."""
+    failed = []
+    fast, low, _ = _at_best(part)
+    span = part["interval"]
+    ends = [e for e in (low, span["speedup_low"] if span else None) if e is not None]
+    if speedup is not None and min([fast, *ends]) < speedup:
+        least = f", {min(ends):.4g}× at the interval's lower end" if ends else ""
+        failed.append(f"--require-speedup {speedup:g}: the best is {fast:.4g}×{least}")
+    band = part["band"]
+    if gamma is not None and not _in_band(part, gamma):
+        run = (
+            "there is no band, longer drafts are always faster"
+            if band["low"] is None
+            else f"the band is {band['low']} "
+            + ("and longer" if band["high"] is None else f"to {band['high']}")
+        )
+        failed.append(f"--require-gamma-in-band {gamma}: {run}")
+    return failed
+
+
+def _in_band(part: PlanResult, gamma: int) -> bool:
+    band = part["band"]
+    if gamma == 0 and band["plain"]:
+        return True
+    low, high = band["low"], band["high"]
+    return low is not None and low <= gamma and (high is None or gamma <= high)

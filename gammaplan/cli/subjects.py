@@ -1,0 +1,185 @@
+"""One set-up that a plan is about: its cases, from runs or from evidence, flags and priors."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from gammaplan.cli.evidence import (
+    NO_COST,
+    Case,
+    Cases,
+    CostFlags,
+    gather_from,
+)
+from gammaplan.documents.evidence import Document, Evidence
+from gammaplan.documents.writing import acceptance_shape, cost_shape
+from gammaplan.model.acceptance import Acceptance, Geometric
+from gammaplan.model.cost import LinearCost
+from gammaplan.model.planning import Spread, alpha_spread
+
+if TYPE_CHECKING:
+    from gammaplan.model.calibration import Calibration
+    from gammaplan.model.runs import Run
+
+FREE_LAW = Geometric(0.0)  # stands where an acceptance will be calibrated
+
+
+FITTED = ("fitted", "measured", "estimated")  # kinds of cost with noise about them
+
+
+class Given(NamedTuple):
+    """What one subject was given: documents, α, a cost, runs, the draft's method."""
+
+    documents: Sequence[Document]
+    alpha: float | None = None
+    cost: CostFlags = NO_COST
+    runs: "Sequence[Run]" = ()
+    method: str | None = None
+    textbook: bool = False
+    pick: Sequence[str] | None = None
+
+
+class Subject:
+    """The cases of one set-up, and what is uncertain in each."""
+
+    def __init__(self, name: str, cases: Cases, given: Given) -> None:
+        self.name = name
+        self.cases = cases
+        self.given = given
+        self.calibrations: dict[int, Calibration] = {}
+        self.workloads: list[tuple[str, float, Acceptance]] = []
+        self.mix: Spread | None = None
+
+    def spreads(self, case: Case) -> list[Spread]:
+        """The spreads that apply to a case; none where nothing is uncertain."""
+        calibration = self.calibrations.get(id(case))
+        if calibration is not None:
+            if (measured := calibration.measured) is None:
+                return []
+            from gammaplan.model.prediction import spread
+
+            return [lambda gammas: (spread(measured, gammas),) * 2]
+        found = [self.mix] if self.mix else law_spreads(case, self.given.method)
+        if case.cost_shape and case.cost_shape["kind"] == "prior":
+            from gammaplan.model.unmeasured import prior_cost
+
+            found.append(prior_cost(self.given.method)[1])
+        elif case.cost_shape and case.cost_shape["kind"] in FITTED:
+            from gammaplan.model.unmeasured import fitted_spread
+
+            off = case.cost_shape["worst_residual"]
+            found.append(fitted_spread(off, self.given.method))
+        return found
+
+
+def law_spreads(case: Case, method: str | None) -> list[Spread]:
+    """The spread of an acceptance: of the prior, or of the interval on α."""
+    shape = case.acceptance_shape
+    if shape.get("kind") == "prior":
+        from gammaplan.model.unmeasured import prior_acceptance
+
+        return [prior_acceptance(method)[1]]
+    span = shape["interval"]
+    if span is None or shape["alpha"] is None:
+        return []
+    ends = (span["low"], span["high"])
+    return [alpha_spread(case.acceptance, ends, span["level"], alpha=shape["alpha"])]
+
+
+def gathered(name: str, given: Given) -> Subject:
+    """The cases of one set-up: from its runs, else from evidence, flags and priors."""
+    subject = Subject(name, _without_runs(given), given) if not given.runs else _measured(given)
+    subject.name = name
+    if given.textbook and not given.runs:
+        subject.cases.cases = [_textbook(case) for case in subject.cases.cases]
+    return subject
+
+
+def _without_runs(given: Given) -> Cases:
+    prior = None if given.textbook else priors(given.method)
+    return gather_from(
+        given.documents, alpha=given.alpha, cost=given.cost, pick=given.pick, prior=prior
+    )
+
+
+def priors(method: str | None) -> Callable[[str], Evidence]:
+    """What stands for an "acceptance" or a "cost" that nobody gave."""
+
+    def prior(slot: str) -> Evidence:
+        from gammaplan.model.unmeasured import prior_acceptance, prior_cost
+
+        if slot == "cost":
+            cost = prior_cost(method)[0]
+            shape = cost_shape(cost, kind="prior", source="prior")
+            return Evidence("prior", {}, cost=cost, cost_shape=shape)
+        law = prior_acceptance(method)[0]
+        known = acceptance_shape(law)
+        known["kind"], known["observed_to"], known["alpha"] = "prior", None, None
+        return Evidence("prior", {}, acceptance=law, acceptance_shape=known)
+
+    return prior
+
+
+def _measured(given: Given) -> Subject:
+    """Acceptance and cost from runs; evidence may bring the acceptance figure of the runs."""
+    from gammaplan.model.calibration import calibrate
+
+    if given.cost.any or any(d.slot("cost", parts_first=False) for d in given.documents):
+        raise typer.BadParameter(
+            "a run states what its rounds cost; leave out --c and its like and evidence of a cost, "
+            "or leave out the run"
+        )
+    figures = [run.gamma for run in given.runs if run.tokens() is not None or run.survival]
+    if given.alpha is None and not given.documents:
+        cases = Cases([Case({}, FREE_LAW, acceptance_shape(FREE_LAW), LinearCost(0.0), None)])
+        cases.note("alpha", None, "runs" if figures else "prior")
+    elif len(figures) == len(given.runs):
+        raise typer.BadParameter(
+            f"acceptance is given by the run at γ {figures[0]} and once more by "
+            f"{'--alpha' if given.alpha is not None else given.documents[0].source}; give it once"
+        )
+    else:
+        cases = gather_from(
+            given.documents, alpha=given.alpha, cost=NO_COST, pick=given.pick, cost_needed=False
+        )
+    for name in ("c", "overhead", "verify_slope"):
+        cases.note(name, None, "runs")
+    subject = Subject("", cases, given)
+    known = given.alpha is not None or bool(given.documents)
+    for i, case in enumerate(cases.cases):
+        runs = [_with_law(run, case.acceptance) if known else run for run in given.runs]
+        found = calibrate(runs, method=given.method, textbook=given.textbook)
+        shape = acceptance_shape(found.acceptance)
+        if known:
+            shape["counts"] = case.acceptance_shape["counts"]
+        price = cost_shape(found.cost, kind="fitted", source="runs", labels=case.labels)
+        cases.cases[i] = Case(case.labels, found.acceptance, shape, found.cost, price)
+        subject.calibrations[id(cases.cases[i])] = found
+    return subject
+
+
+def _with_law(run: "Run", law: Acceptance) -> "Run":
+    """The run, with the acceptance that evidence knows where it has none of its own."""
+    if run.tokens() is not None or run.survival:
+        return run
+    measured = min(run.gamma, law.observed_to or 0)
+    if isinstance(law, Geometric) or not measured:
+        return dataclasses.replace(run, mean_length=float(law.expected_tokens(run.gamma)))
+    survival = law.survival(range(1, measured + 1)).tolist()
+    return dataclasses.replace(run, survival=tuple(survival))
+
+
+def _textbook(case: Case) -> Case:
+    """One α, and a round cost of 1 + cγ."""
+    alpha, cost = case.acceptance_shape["alpha"], case.cost
+    if alpha is None or not isinstance(cost, LinearCost):
+        missing = "one α" if alpha is None else "c, and the evidence has a measured table"
+        raise typer.BadParameter(f"--textbook needs {missing}; give --alpha or --c")
+    law, price = Geometric(alpha, case.acceptance.observed_to), LinearCost(cost.c)
+    shape = acceptance_shape(law)
+    shape["counts"] = case.acceptance_shape["counts"]
+    shape["interval"] = case.acceptance_shape["interval"]
+    kind = case.cost_shape["kind"] if case.cost_shape else "given"
+    return Case(case.labels, law, shape, price, cost_shape(price, kind=kind))

@@ -1,0 +1,222 @@
+"""Measured runs → acceptance and cost, with stated priors.
+
+Each run is inverted for acceptance with its decay and for the cost of its round; what the runs do
+not say comes from priors fitted on public sweeps (``benchmarks/fit_priors.py``). What one length
+costs above or below the smooth curve (kernel widths, padded graphs) stays with that length.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from gammaplan.data import priors as table
+from gammaplan.errors import DomainError
+from gammaplan.model.acceptance import Geometric, PerPosition
+from gammaplan.model.arrays import Floats
+from gammaplan.model.convert import alpha_from_mean_length
+from gammaplan.model.cost import LinearCost, PowerCost, drafted_tokens
+from gammaplan.model.posterior import Observed, Posterior, Prior, Priors, posterior
+from gammaplan.model.runs import FULL, Run
+
+DEFAULT = Priors(
+    Prior(*table.UNKNOWN),
+    {name: Prior(*row) for name, row in table.METHODS.items()},
+    table.WIDTH,
+)
+EXPLICIT = 64  # positions whose rates are written out; past them the last one holds
+LOOSE = 0.7  # a parameter whose spread is above this share of its prior's is the prior's
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One number of the answer that the runs alone do not fix, and where it comes from."""
+
+    name: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the spread of a prediction depends on: the prior, and which lengths were measured."""
+
+    prior: Prior
+    width: float
+    speed_runs: tuple[tuple[int, int], ...]  # (gamma, runs)
+    length_gammas: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Acceptance and cost that explain the runs, and the assumptions behind them.
+
+    `measured` is what `speedup_interval` needs; None for the textbook model.
+    """
+
+    acceptance: PerPosition | Geometric
+    cost: PowerCost | LinearCost
+    assumptions: tuple[Assumption, ...]
+    measured: Measured | None = None
+
+
+def calibrate(
+    runs: Iterable[Run],
+    *,
+    engine: str | None = None,
+    method: str | None = None,
+    batch: int | None = None,
+    priors: Priors = DEFAULT,
+    textbook: bool = False,
+) -> Calibration:
+    """Fit acceptance and cost to measured runs of one set-up (target, draft, machine, batch).
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        At least one. Runs of one length are pooled: geometric mean of the speedups.
+    engine, batch
+        Not used yet: knowing the engine made predictions worse on sources left out of the fit, and
+        a batch changes the cost, which the runs measure.
+    method : str, optional
+        Draft method as printed (``"eagle3"``, ``"mtp"``, ``"dflash"``, ...): its family's prior.
+    priors : Priors
+        See ``priors.py``.
+    textbook : bool
+        One alpha and a round cost of exactly 1 + c gamma, no prior, for comparison.
+    """
+    pooled = sorted(runs, key=lambda run: run.gamma)
+    if not pooled:
+        raise DomainError("calibrate needs at least one run")
+    if textbook:
+        return _textbook(pooled)
+    name, prior = priors.choose(method)
+    keep = _keep(pooled)
+    seen = _observe(pooled, prior, keep)
+    fit = posterior(seen, np.array([prior.mean]), 1 / np.square([prior.sd]))
+    a, d, k, p = (float(x) for x in fit.theta[0])
+    known = np.flatnonzero(~np.isnan(seen.rates[0]))
+    acceptance = falling_acceptance(
+        a, d, tuple(float(x) for x in seen.rates[0, known]), pooled[-1].gamma
+    )
+    cost = PowerCost(math.exp(k), p, keep, _steps(pooled, prior, seen, fit))
+    given = tuple(sorted({run.gamma for run in pooled if run.tokens() is not None}))
+    counts = tuple(
+        (g, sum(r.gamma == g for r in pooled)) for g in sorted({r.gamma for r in pooled})
+    )
+    source = f"prior of {name} drafts" if name != "unknown" else "prior of all drafts"
+    share = np.sqrt(np.diagonal(fit.covariance[0])) / np.array(prior.sd)
+    assumptions = tuple(
+        Assumption(label, value, source if loose > LOOSE else f"runs, with the {source}")
+        for label, value, loose in zip(
+            ("alpha_first", "decay", "cost_of_one", "cost_power"),
+            (1 / (1 + math.exp(-a)), d, math.exp(k), p),
+            share,
+            strict=True,
+        )
+    )
+    measured = Measured(prior, priors.width, counts, given)
+    return Calibration(acceptance, cost, assumptions, measured)
+
+
+def falling_acceptance(
+    logit: float, decay: float, measured: Sequence[float], observed_to: int
+) -> PerPosition:
+    r"""Conditional rates :math:`\mathrm{logit}\, b_i = a - d \ln i`, measured ones as measured.
+
+    A rate that rises (d < 0) is held from `observed_to` on: a rise is not extrapolated.
+    """
+    explicit = max(EXPLICIT, observed_to)
+    last = observed_to if decay < 0 else explicit + 1
+    i = np.minimum(np.arange(1.0, explicit + 2), max(last, 1))
+    b = 1 / (1 + np.exp(-np.clip(logit - decay * np.log(i), -700, 700)))
+    b[: len(measured)] = measured
+    return PerPosition(tuple(b[:-1].tolist()), float(b[-1]), observed_to)
+
+
+def _keep(runs: Sequence[Run]) -> float:
+    """Probability that a draft goes on, from the longest run; 1 where drafts are full."""
+    run = runs[-1]
+    if run.gamma == 1 or run.drafted() >= FULL * run.gamma:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if drafted_tokens(run.gamma, middle) < run.drafted() else (low, middle)
+        )
+    return (low + high) / 2
+
+
+def _pooled_rates(runs: Sequence[Run], n: int) -> Floats:
+    """Conditional rates by position from the printed survivals, averaged over runs; nan beyond."""
+    rates = np.full(n, np.nan)
+    before = 1.0
+    for i in range(n):
+        at = [r.survival[i] for r in runs if r.survival is not None and len(r.survival) > i]
+        if not at or before <= 0:
+            break
+        now = min(fmean(at), before)
+        rates[i], before = now / before, now
+    return rates
+
+
+def _observe(runs: Sequence[Run], prior: Prior, keep: float) -> Observed:
+    """Pool the runs by length, as arrays (1, n)."""
+    n = runs[-1].gamma
+    speed, speed_weight, length, length_weight = np.zeros((4, 1, n))
+    for g in {run.gamma for run in runs}:
+        same = [run for run in runs if run.gamma == g]
+        speed[0, g - 1] = fmean(math.log(run.speedup) for run in same)
+        speed_weight[0, g - 1] = 1 / speed_variance(prior, len(same))
+        tokens = [run.tokens() for run in same]
+        known = [t for t in tokens if t is not None]
+        if known:
+            length[0, g - 1] = math.log(max(fmean(known), 1.001))
+            length_weight[0, g - 1] = 1 / prior.length_noise**2
+    rates = _pooled_rates(runs, n)
+    prefix = 1 + np.cumsum(np.cumprod(rates))
+    for i in np.flatnonzero(~np.isnan(rates)):
+        if length_weight[0, i] == 0:
+            length[0, i] = math.log(max(prefix[i], 1.001))
+            length_weight[0, i] = 1 / prior.length_noise**2
+    lengths = np.array([[float(drafted_tokens(g, keep)) for g in range(1, n + 1)]])
+    return Observed(speed, speed_weight, length, length_weight, lengths, rates[None])
+
+
+def own_variance(prior: Prior) -> float:
+    """Variance of ln S that belongs to the length (cost steps), not to the run."""
+    return max(prior.speed_noise**2 - prior.run_noise**2, 0.0)
+
+
+def speed_variance(prior: Prior, runs: int) -> float:
+    """Variance of the mean ln S of so many runs of one length about the smooth curve."""
+    return own_variance(prior) + prior.run_noise**2 / runs
+
+
+def _steps(
+    runs: Sequence[Run], prior: Prior, seen: Observed, fit: Posterior
+) -> tuple[tuple[int, float], ...]:
+    """Cost of each measured length over the smooth curve: its residual, shrunk by the run noise."""
+    miss = seen.speed - fit.tokens + fit.cost
+    return tuple(
+        (g, math.exp(-own_variance(prior) * seen.speed_weight[0, g - 1] * miss[0, g - 1]))
+        for g in sorted({run.gamma for run in runs})
+    )
+
+
+def _textbook(runs: Sequence[Run]) -> Calibration:
+    """One alpha, the mean over the runs that print acceptance, and c, the mean over all runs."""
+    known = [(t, run.gamma) for run in runs if (t := run.tokens()) is not None]
+    if not known:
+        raise DomainError("the textbook model needs an acceptance figure in one run at least")
+    alpha = fmean(float(alpha_from_mean_length(tokens, gamma)) for tokens, gamma in known)
+    law = Geometric(alpha, max(run.gamma for run in runs))
+    c = fmean(
+        max((float(law.expected_tokens(r.gamma)) / r.speedup - 1) / r.gamma, 0.0) for r in runs
+    )
+    return Calibration(
+        law, LinearCost(c), (Assumption("alpha", alpha, "runs"), Assumption("c", c, "runs"))
+    )

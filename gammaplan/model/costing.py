@@ -1,0 +1,119 @@
+"""The cost of a round from what was measured: timings, one run, or several."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gammaplan.errors import DomainError
+from gammaplan.model.arrays import Floats
+from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.runs import Run
+
+FIXED, FIXED_SD = 1.1, 0.1  # the fixed part of a round before any run: 255 public sweeps
+RELATIVE = 0.05  # standard error of one run's round cost, of which it is a share
+CURVED = 0.03  # a line further than this from one of three or more lengths is not used
+HUBER = 1.5  # standard errors past which a run counts less
+
+
+@dataclass(frozen=True)
+class FittedCost:
+    """A cost, the round costs that it was made from, and what the line leaves over.
+
+    `line` is the fixed part and the slope; `residuals` are relative, a length each.
+    """
+
+    cost: Cost
+    gammas: tuple[int, ...]
+    round_costs: tuple[float, ...]
+    line: LinearCost
+    residuals: tuple[float, ...]
+
+    @property
+    def curved(self) -> bool:
+        """Whether the table was kept because a line would not do."""
+        return isinstance(self.cost, TableCost)
+
+
+def timed_cost(
+    target_ms: float, draft_ms: float, *, verify_ms: float | None = None, gamma: int | None = None
+) -> LinearCost:
+    """The cost that timed passes make: c, and the slope of verification where it was timed.
+
+    Examples
+    --------
+    >>> timed_cost(10, 1, verify_ms=12, gamma=4)
+    LinearCost(c=0.1, overhead=0.0, verify_slope=0.05)
+    """
+    slope = 0.0
+    if verify_ms is not None:
+        if not gamma:
+            raise DomainError("a timed verification needs gamma, the drafted tokens it verified")
+        slope = max(0.0, round((verify_ms / target_ms - 1) / gamma, 15))
+    return LinearCost(draft_ms / target_ms, 0.0, slope)
+
+
+def pooled_costs(runs: Sequence[Run], tokens: Mapping[int, float]) -> dict[int, float]:
+    """Round cost by draft length: tokens per round over the geometric mean of the speedups.
+
+    `tokens` are those of lengths whose runs do not say.
+    """
+    by_length: dict[int, list[Run]] = {}
+    for run in runs:
+        by_length.setdefault(run.gamma, []).append(run)
+    costs = {}
+    for gamma, same in sorted(by_length.items()):
+        speed = math.exp(math.fsum(math.log(r.speedup) for r in same) / len(same))
+        known = [t for r in same if (t := r.tokens()) is not None]
+        costs[gamma] = (math.fsum(known) / len(known) if known else tokens[gamma]) / speed
+    return costs
+
+
+def fitted_cost(costs: Mapping[int, float], *, c: float | None = None) -> FittedCost:
+    """A fixed part and a slope through round costs, or their table where a line will not do.
+
+    Parameters
+    ----------
+    costs : mapping of int to float
+        Plain target passes per round, by draft length.
+    c : float, optional
+        A timed draft pass: it is taken out of the slope, and the rest is verification.
+
+    Notes
+    -----
+    Least squares in relative errors, the fixed part pulled towards 1.1 ± 0.1, so that a line
+    through one or two lengths cannot go to zero; runs that lie apart count less (Huber).
+    """
+    gammas = np.array(sorted(costs), dtype=np.float64)
+    values = np.array([costs[int(g)] for g in gammas])
+    fixed, slope = _line(gammas, values)
+    own = slope if c is None else min(c, slope)
+    line = LinearCost(own, max(fixed - 1, 0.0), slope - own)
+    residuals = values / line.round_cost(gammas) - 1
+    lengths = tuple(int(g) for g in gammas)
+    curved = len(lengths) >= 3 and float(np.abs(residuals).max()) > CURVED
+    table = TableCost(lengths, tuple(values.tolist())) if curved else None
+    return FittedCost(
+        table or line, lengths, tuple(values.tolist()), line, tuple(residuals.tolist())
+    )
+
+
+def _line(gammas: Floats, values: Floats) -> tuple[float, float]:
+    weight = np.ones_like(values)
+    fixed, slope = FIXED, 0.0
+    for _ in range(30):
+        scale = np.sqrt(weight) / (RELATIVE * values)
+        left = np.column_stack([scale, scale * gammas])
+        left = np.vstack([left, [1 / FIXED_SD, 0.0]])
+        right = np.append(scale * values, FIXED / FIXED_SD)
+        fixed, slope = (float(x) for x in np.linalg.lstsq(left, right, rcond=None)[0])
+        if slope < 0:
+            fixed, slope = float(left[:, 0] @ right / (left[:, 0] @ left[:, 0])), 0.0
+        if fixed < 1:  # a round that drafts costs a target pass at least
+            fixed = 1.0
+            slope = max(0.0, float(scale * gammas @ (scale * (values - 1))))
+            slope /= float(scale * gammas @ (scale * gammas))
+        off = np.abs(values - fixed - slope * gammas) / (RELATIVE * values)
+        weight = np.minimum(1.0, HUBER / np.maximum(off, 1e-12))
+    return fixed, slope

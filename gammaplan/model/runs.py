@@ -1,0 +1,106 @@
+"""One measured operating point, and what it says of acceptance and drafting."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gammaplan.errors import DomainError
+from gammaplan.model.consistency import contradiction
+
+LONGEST = 1_024  # the longest draft that a run may have
+PRINTED = 0.02  # what rounding and short requests may move a printed length or rate by
+FULL = 0.98  # drafts at least this share of gamma count as full
+
+
+@dataclass(frozen=True)
+class Run:
+    """One measured operating point.
+
+    Parameters
+    ----------
+    gamma : int
+        Draft length asked for, at least 1.
+    speedup : float
+        Speed with over speed without speculation.
+    mean_length : float, optional
+        Tokens per round with the bonus token.
+    pooled_rate : float, optional
+        Accepted over drafted tokens. Not alpha.
+    survival : sequence of float, optional
+        P(first i accepted) for i = 1, 2, ...; used as printed at the positions it covers.
+    drafted_per_round : float, optional
+        Tokens drafted per round where drafts stop early; gamma otherwise.
+
+    Examples
+    --------
+    >>> run = Run(5, 1.45, pooled_rate=0.55)
+    >>> run.tokens(), round(run.round_cost, 3)
+    (3.75, 2.586)
+    """
+
+    gamma: int
+    speedup: float
+    mean_length: float | None = None
+    pooled_rate: float | None = None
+    survival: Sequence[float] | None = None
+    drafted_per_round: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.gamma <= LONGEST and self.gamma == int(self.gamma)):
+            raise DomainError(
+                f"gamma of a run must be a whole number from 1 to {LONGEST:,}, got {self.gamma:g}"
+            )
+        if not (math.isfinite(self.speedup) and self.speedup > 0):
+            raise DomainError(f"speedup must be above 0, got {self.speedup:g}")
+        rates = [r for r in (self.pooled_rate, *(self.survival or ())) if r is not None]
+        if bad := [r for r in rates if not 0 <= r <= 1]:
+            remedy = f" ({bad[0]:g} % is {bad[0] / 100:g})" if 1 < bad[0] <= 100 else ""
+            raise DomainError(f"rates must be fractions in [0, 1], got {bad[0]:g}{remedy}")
+        length = self.mean_length
+        if length is not None and not 1 <= length <= self.gamma + 1:
+            raise DomainError(
+                f"mean_length must be from 1 to gamma + 1, got {length:g} at gamma {self.gamma}"
+            )
+        if self.survival is not None and len(self.survival) > self.gamma:
+            raise DomainError(
+                f"survival has {len(self.survival)} positions and gamma is {self.gamma}"
+            )
+        drafted = self.drafted_per_round
+        if drafted is not None and not 0 < drafted <= self.gamma * (1 + PRINTED):
+            raise DomainError(
+                f"drafted_per_round must be above 0 and at most gamma {self.gamma}, got {drafted:g}"
+            )
+        what = contradiction(
+            gamma=self.gamma,
+            mean_length=length,
+            survival=self.survival or (),
+            pooled_rate=self.pooled_rate,
+            half_unit=PRINTED,
+        )
+        if what:
+            raise DomainError(f"a run at gamma {self.gamma} cannot have {what}")
+
+    @property
+    def round_cost(self) -> float | None:
+        """Plain target passes per round: tokens per round over speedup, where tokens are known."""
+        tokens = self.tokens()
+        return None if tokens is None else tokens / self.speedup
+
+    def tokens(self) -> float | None:
+        """Tokens per round: as printed, else 1 + rate times drafted, else from the survival."""
+        if self.mean_length is not None:
+            return self.mean_length
+        if self.pooled_rate is not None:
+            return 1 + self.pooled_rate * min(self.drafted_per_round or self.gamma, self.gamma)
+        if self.survival is not None and len(self.survival) == self.gamma:
+            return 1 + math.fsum(self.survival)
+        return None
+
+    def drafted(self) -> float:
+        """Tokens drafted per round: as printed, else accepted over rate, else gamma."""
+        drafted = float(self.gamma)
+        if self.drafted_per_round is not None:
+            drafted = self.drafted_per_round
+        elif self.mean_length is not None and self.pooled_rate:
+            drafted = (self.mean_length - 1) / self.pooled_rate
+        return drafted if 0 < drafted < FULL * self.gamma else float(self.gamma)

@@ -1,0 +1,140 @@
+"""Runs on the command line and in files: what is understood, and what is refused in a sentence."""
+
+import json
+
+import pytest
+
+CSV = """draft_len,baseline tok/s,tok/s,acceptance_rate_%,gpu
+2,40,52,70,A100
+5,40,60,55,A100
+"""
+
+
+def result(done):
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+def codes(done):
+    return [w["code"] for w in json.loads(done.stdout)["warnings"]]
+
+
+def test_units_change_nothing(cli):
+    tps = result(cli("cost --gamma 5 --baseline-tps 40 --spec-tps 60 --pooled-rate .55 --json"))
+    ms = result(cli("cost --gamma 5 --baseline-ms 25 --spec-ms 16.6666666666667 "
+                    "--mean-length 3.75 --json"))  # fmt: skip
+    ratio = result(cli("cost --gamma 5 --speedup 1.5 --pooled-rate 55% --json"))
+    for other in (ms, ratio):
+        assert other["rows"][0]["round_cost"] == pytest.approx(tps["rows"][0]["round_cost"])
+    assert tps["rows"][0]["round_cost"] == pytest.approx(2.5)
+
+
+def test_a_csv_of_users_names(cli, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(CSV)
+    done = cli(["cost", "--runs", str(path), "--json"])
+    rows = result(done)["rows"]
+    assert [row["gamma"] for row in rows] == [2, 5]
+    assert rows[0]["round_cost"] == pytest.approx(2.4 / 1.3)
+    assert rows[1]["round_cost"] == pytest.approx(3.75 / 1.5)
+    assert {"columns_mapped", "columns_ignored"} <= set(codes(done))
+
+
+def test_sglang_bench(cli, tmp_path):
+    path = tmp_path / "bench.jsonl"
+    keys = ("batch_size", "steps", "topk", "num_draft_tokens", "acc_length", "throughput")
+    lines = [(1, 0, 0, 0, 1.0, 100.0), (1, 3, 1, 4, 2.4, 160.0), (1, 3, 4, 16, 3.0, 180.0),
+             (8, 3, 1, 4, 2.4, 700.0)]  # fmt: skip
+    path.write_text("".join(json.dumps(dict(zip(keys, v, strict=True))) + "\n" for v in lines))
+    done = cli(["cost", "--runs", str(path), "--json"])
+    assert result(done)["rows"][0]["round_cost"] == pytest.approx(2.4 / 1.6)
+    assert {"trees_left_out", "several_batches"} <= set(codes(done))
+    other = cli(["cost", "--runs", str(path), "--pick", "batch=8"])
+    assert other.exit_code == 1
+    assert "baseline is missing" in other.stderr
+    assert "1, 8" in cli(["cost", "--runs", str(path), "--pick", "batch=4"]).stderr
+
+
+def test_vllm_bench(cli, tmp_path):
+    plain, spec = tmp_path / "plain.json", tmp_path / "spec.json"
+    plain.write_text(json.dumps({"output_throughput": 80.0, "mean_tpot_ms": 12.0}, indent=1))
+    spec.write_text(json.dumps({
+        "output_throughput": 120.0, "mean_tpot_ms": 8.0, "spec_decode_num_drafts": 100,
+        "spec_decode_draft_tokens": 300, "spec_decode_acceptance_length": 2.2,
+        "spec_decode_acceptance_rate": 40.0,
+        "spec_decode_per_position_acceptance_rates": [0.6, 0.4, 0.2],
+    }, indent=1))  # fmt: skip
+    done = cli(["cost", "--runs", str(plain), "--runs", str(spec), "--json"])
+    row = result(done)["rows"][0]
+    assert row["gamma"] == 3
+    assert row["round_cost"] == pytest.approx(2.2 / 1.5)
+
+
+def test_a_baseline_for_all_and_duplicates(cli):
+    done = cli("cost --baseline-tps 40 --run gamma=3,spec_tps=55,survival=0.8/0.6/0.4 "
+               "--run k=3,spec_tps=57,acc_length=2.8 --json")  # fmt: skip
+    assert "runs_pooled" in codes(done)
+    assert len(result(done)["rows"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "exit_code", "words"),
+    [
+        ("--gamma 5 --speedup 145 --pooled-rate .5", 2, "cannot be"),
+        ("--gamma 5 --baseline-tps 4160 --spec-tps 60", 2, "one unit"),
+        ("--gamma 5 --baseline-tps 40 --spec-ms 20", 2, "different units"),
+        ("--gamma 5 --spec-tps 20", 2, "baseline is missing"),
+        ("--speedup 1.4", 2, "--gamma is missing"),
+        ("--gamma 5 --speedup 0", 2, "above 0"),
+        ("--gamma 5 --baseline-tps -4 --spec-tps 60", 2, "above 0"),
+        ("--gamma 5 --speedup 1.4 --mean-length 7", 2, "gamma + 1"),
+        ("--gamma 2.5 --speedup 1.4", 2, "whole number"),
+        ("--run gamma=5,speed=4", 2, "no key speed"),
+        ("--run gamma=5,speedup", 2, "without a value"),
+        ("--run speedup=1.4", 2, "gamma"),
+        ("--run gamma=5,speedup=fast", 2, "not a number"),
+        ("--run gamma=5,speedup=1.4,pooled_rate=55", 2, "55 % is 0.55"),
+        ("--runs no_such_file.csv", 1, "no_such_file.csv"),
+        ("--draft-ms 1.8", 2, "--target-ms"),
+        ("--target-ms 14 --draft-ms 1 --verify-ms 20", 2, "--gamma"),
+        ("--target-ms 0 --draft-ms 1", 2, "above 0"),
+        ("", 2, "nothing was measured"),
+    ],
+)
+def test_one_sentence_for_what_cannot_be(cli, args, exit_code, words):
+    done = cli(f"cost {args}")
+    assert done.exit_code == exit_code, done.stderr
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("gamma,speedup\n", "no run below it"),
+        ("gamma,speedup\n5,1.4,9\n", "cells"),
+        ("k,k\n1,2\n", "two columns"),
+        ("speedup\n1.4\n", "no column says the draft length"),
+        ("gamma,speedup\n5,fast\n", "not a number"),
+        ("gamma,speedup,mean_length\n5,1.4,9\n", "mean_length"),
+        ("gamma,baseline_tps\n5,40\n", "missing"),
+        ("gamma,tps\n0,40\n", "only the baseline"),
+        ('{"gamma": 5}\nnot json\n', "not JSON"),
+        ("[1, 2]", "where a run is an object"),
+        ('{"schema": "gammaplan.fit/1"}', "evidence"),
+    ],
+)
+def test_bad_files(cli, tmp_path, text, words):
+    path = tmp_path / "runs"
+    path.write_text(text)
+    done = cli(["cost", "--runs", str(path)])
+    assert done.exit_code == 1, (done.stdout, done.stderr)
+    assert words in done.stderr
+
+
+def test_many_rows(cli, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("gamma,speedup,mean_length\n" + "5,1.4,3.5\n2,1.3,2.3\n" * 10_000)
+    assert len(result(cli(["cost", "--runs", str(path), "--json"]))["rows"]) == 2
