@@ -202,7 +202,7 @@ def _figure_findings(figures: FitFigures, assumed: Assumed) -> list[Finding]:
     if rounds and drafted and longest and drafted < rounds * longest:
         mean = f"{drafted / rounds:.2f}"
         found.append(finding("variable_draft_length", mean=mean, gamma=longest))
-    elif rounds and drafted and not longest and drafted % rounds:
+    elif rounds and drafted and not longest and drafted % rounds and figures["method"] != "none":
         mean = f"{drafted / rounds:.2f}"
         found.append(finding("variable_draft_length", mean=mean, gamma="an unknown length"))
     if figures["method"] == "nearly_full_drafts" and bounds:

@@ -59,8 +59,9 @@ def open_stream(path: str) -> io.BufferedReader:
     for bom, encoding in _BOMS:
         if head.startswith(bom):
             return io.BufferedReader(_Recoded(stream, encoding), BUFFER)
-    if len(head) >= 4 and not any(head[1::2]) and all(head[::2]):
-        return io.BufferedReader(_Recoded(stream, "utf-16-le"), BUFFER)
+    for zeros, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if len(head) >= 4 and not any(head[zeros::2]) and all(head[1 - zeros :: 2]):
+            return io.BufferedReader(_Recoded(stream, encoding), BUFFER)
     return stream
 
 
@@ -99,12 +100,31 @@ class _Layer(io.RawIOBase):
 
     def __init__(self, stream: Any, below: BinaryIO) -> None:  # Any: a decompressor, as io has it
         self._stream, self._below = stream, below
+        self._given = False
+        self._damage: str | None = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:  # Any: a writable buffer, as io has it
-        return int(self._stream.readinto(buffer))
+        """Fill the buffer; the stream ends at damage, unless all of it is."""
+        filled, count = 0, 1
+        with memoryview(buffer) as view:
+            while count and filled < len(view) and self._damage is None:
+                try:
+                    count = self._stream.readinto1(view[filled:])
+                except DAMAGED as error:
+                    if not (filled or self._given):
+                        raise
+                    self._damage, count = _reason(error), 0
+                filled += count
+        self._given = True
+        return filled
+
+    @property
+    def damage(self) -> str | None:
+        """Why the stream ended early, if it did."""
+        return self._damage
 
     def close(self) -> None:
         if not self.closed:
@@ -123,7 +143,7 @@ class _Recoded(_Layer):
 
     def readinto(self, buffer: Any) -> int:  # Any: a writable buffer, as io has it
         while not self._rest:
-            data = self._stream.read(len(buffer) // 2 + 1)
+            data = self._stream.read1(len(buffer) // 2 + 1)
             text = self._decoder.decode(data, final=not data)
             self._rest = text.encode("utf-8", "replace")
             if not data:
@@ -131,6 +151,17 @@ class _Recoded(_Layer):
         taken, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
         buffer[: len(taken)] = taken
         return len(taken)
+
+    @property
+    def damage(self) -> str | None:
+        """Why the stream ended early, if it did."""
+        return damage_of(self._stream)
+
+
+def damage_of(stream: io.BufferedIOBase) -> str | None:
+    """Why a stream that was decompressed ended early; None where it did not."""
+    raw = getattr(stream, "raw", None)
+    return raw.damage if isinstance(raw, _Layer) else None
 
 
 class Blocks:
@@ -176,10 +207,13 @@ class Blocks:
     def _read(self, buffer: bytearray, filled: int) -> int:
         with memoryview(buffer) as view, view[filled:] as free:
             try:
-                return self._stream.readinto(free)
+                count = self._stream.readinto(free)
             except DAMAGED as error:
                 self.lost = _reason(error)
                 return 0
+        if not count:
+            self.lost = damage_of(self._stream)
+        return count
 
     def _skip_line(self, taken: int) -> int:
         """Read past a line that is longer than any record; returns its length."""

@@ -1,15 +1,15 @@
 """Prometheus text: the families that are wanted, and the difference of two scrapes."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gammaplan.data.findings import finding
-from gammaplan.engines.base import Sample
+from gammaplan.engines.base import Dropped, Sample
 from gammaplan.engines.lines import Block, line_spans
 from gammaplan.errors import Finding
 
 MOST_SERIES = 20_000  # label sets of the wanted families that are kept
+LARGEST = 2.0**63  # a larger figure is no count
 INDEXES = ("position", "token_position", "le", "quantile", "is_streaming")
 COUNTERS = ("_total", "_count", "_sum", "_bucket")
 
@@ -24,15 +24,21 @@ HEAD = re.compile(
 )
 
 
-def samples(blocks: Iterable[Block], families: Sequence[str]) -> Iterator[Sample | Finding]:
-    """The samples whose names have one of the substrings; a damaged line is a finding.
+def samples(
+    blocks: Iterable[Block], families: Sequence[str]
+) -> Iterator[Sample | Finding | Dropped]:
+    """The samples whose names have one of the substrings; a damaged line is dropped.
+
+    What no count can be (negative, NaN, infinite) is left out, and one finding
+    tells of all of it.
 
     Reading only these lines is what makes a large page cheap: a page of 50,000
     samples has some tens of interest.
     """
     marks = tuple(f.encode() for f in families)
-    kept = 0
-    for buffer, end, _ in blocks:
+    kept, lines = 0, 0
+    bad: list[tuple[str, str]] = []
+    for buffer, end, offset in blocks:
         for start, stop in line_spans(buffer, end, marks):
             line = bytes(buffer[start:stop])
             if line.startswith(b"#"):
@@ -40,16 +46,22 @@ def samples(blocks: Iterable[Block], families: Sequence[str]) -> Iterator[Sample
             match = _LINE.match(line)
             value = _value(match[3]) if match else None
             if match is None or value is None:
-                yield finding("truncated_line", what="a metrics line", lost=1)
+                yield Dropped("a metrics line", offset + start)
                 continue
-            if math.isnan(value) or value < 0:
-                yield finding("bad_sample", name=match[1].decode(), value=f"{value:g}")
+            if not 0 <= value < LARGEST:
+                line_number = lines + buffer.count(b"\n", 0, start) + 1
+                bad.append((match[1].decode(), f"{value:g} (line {line_number}"))
                 continue
             kept += 1
             if kept > MOST_SERIES:
                 yield finding("too_many_series", limit=f"{MOST_SERIES:,}")
                 return
             yield Sample(match[1].decode(), _labels(match[2] or b""), value)
+        lines += buffer.count(b"\n", 0, end)
+    if bad:
+        name, shown = bad[0]
+        more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+        yield finding("bad_sample", name=name, value=f"{shown}{more})")
 
 
 def _value(text: bytes) -> float | None:

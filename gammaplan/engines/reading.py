@@ -104,7 +104,11 @@ def read_difference(before: str, after: str, *, wanted: Wanted = ANY) -> Reading
             )
     known = [c for c in wanted.candidates() if isinstance(c.format, ExpositionFormat)]
     sides = [_wanted_samples(stream, known) for stream in streams]
-    found, noted = [s[0] for s in sides], [f for s in sides for f in s[1]]
+    found = [s[0] for s in sides]
+    noted = [
+        Dropped(f"{f.what} of the earlier page") if isinstance(f, Dropped) else f
+        for f in sides[0][1]
+    ] + sides[1][1]
     for stream in streams:
         _ = list(_closing(iter(()), stream))
     gained = list(difference(*found))
@@ -153,13 +157,14 @@ def _read_json(stream: BufferedReader, known: list[Candidate]) -> Reading:
 
 def _wanted_samples(
     stream: BufferedReader, known: Iterable[Candidate]
-) -> tuple[list[Sample], list[Finding]]:
+) -> tuple[list[Sample], list[Finding | Dropped]]:
     families = {
         f for c in known if isinstance(c.format, ExpositionFormat) for f in c.format.families
     }
-    found = list(samples(Blocks(stream), sorted(families)))
+    blocks = Blocks(stream)
+    found = list(samples(blocks, sorted(families)))
     kept = [s for s in found if isinstance(s, Sample)]
-    return kept, [f for f in found if isinstance(f, Finding)]
+    return kept, [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
 
 
 def _read_exposition(stream: BufferedReader, known: list[Candidate]) -> Reading:
@@ -167,7 +172,9 @@ def _read_exposition(stream: BufferedReader, known: list[Candidate]) -> Reading:
     return _from_samples(kept, noted, known)
 
 
-def _from_samples(kept: list[Sample], noted: list[Finding], known: Iterable[Candidate]) -> Reading:
+def _from_samples(
+    kept: list[Sample], noted: list[Finding | Dropped], known: Iterable[Candidate]
+) -> Reading:
     for candidate in known:
         form = candidate.format
         if isinstance(form, ExpositionFormat) and any(
@@ -242,7 +249,7 @@ def _keep_context(
                 at = buffer.find(mark, stop, end)
 
 
-def _losses(blocks: Blocks) -> Iterator[Item]:
+def _losses(blocks: Blocks) -> Iterator[Finding]:
     """What could not be read, told after what could."""
     if blocks.skipped:
         yield finding("long_line", lines=blocks.skipped)

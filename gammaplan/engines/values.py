@@ -10,32 +10,39 @@ from typing import Any
 import msgspec
 
 from gammaplan.engines.base import Dropped
-from gammaplan.engines.lines import DAMAGED
+from gammaplan.engines.lines import DAMAGED, damage_of
 
 LARGEST_VALUE = 64 * 2**20
+CUT = Dropped("the rest of the input, which is cut")
 _DECODE = msgspec.json.Decoder().decode
 _BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
-def values(stream: BufferedReader) -> Iterator[Any]:
+def values(stream: BufferedReader) -> Iterator[Any]:  # Any: parsed JSON
     """Each value in turn, the items of a top-level list one by one; `Dropped` for a damaged one.
 
     One value a line where the first line is one; otherwise the whole input is
     one document, which must fit in memory (64 MiB).
     """
     try:
-        first = stream.readline(LARGEST_VALUE)
-        while first and not first.strip():
-            first = stream.readline(LARGEST_VALUE)
-        one = _line(first)
-        if one is not None and not isinstance(one, Dropped):
-            yield from _items(one)
-            yield from _lines(stream)
-            return
-        rest = stream.read(LARGEST_VALUE + 1)
+        yield from _values(stream)
     except DAMAGED:
-        yield Dropped("the rest of the input, which is cut")
+        yield CUT
+    else:
+        if damage_of(stream):
+            yield CUT
+
+
+def _values(stream: BufferedReader) -> Iterator[Any]:
+    first = stream.readline(LARGEST_VALUE)
+    while first and not first.strip():
+        first = stream.readline(LARGEST_VALUE)
+    one = _line(first)
+    if one is not None and not isinstance(one, Dropped):
+        yield from _items(one)
+        yield from _lines(stream)
         return
+    rest = stream.read(LARGEST_VALUE + 1)
     if len(rest) > LARGEST_VALUE:
         yield Dropped(f"one JSON document of more than {LARGEST_VALUE:,} bytes")
         return

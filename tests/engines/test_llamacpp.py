@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gammaplan.data.findings import FINDINGS
-from gammaplan.engines.base import Dropped, Item, Record
+from gammaplan.engines.base import Dropped, Item, Record, Sample
 from gammaplan.engines.lines import Blocks
 from gammaplan.engines.llamacpp import console, log, metrics, timings
 from gammaplan.engines.prometheus import samples
@@ -49,7 +49,7 @@ def answered(*rows: Any) -> list[Item]:
 
 def scraped(text: str) -> list[Item]:
     found = samples(Blocks(io.BytesIO(text.encode())), metrics.FAMILIES)
-    return list(metrics.read([s for s in found if not isinstance(s, Finding)]))
+    return list(metrics.read([s for s in found if isinstance(s, Sample)]))
 
 
 def records(items: list[Item]) -> list[Record]:

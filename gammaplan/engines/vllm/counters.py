@@ -60,12 +60,16 @@ def _record(
     if drafted == 0 or (drafted is None and rounds == 0):
         yield finding("zero_drafts", records=f"engine {replica or 'without a name'}")
         return
-    at_least = [_whole(positions.get(i)) or 0 for i in range(max(positions, default=-1) + 1)]
+    longest = max(positions, default=-1) + 1
+    at_least = [_whole(positions[i]) or 0 for i in range(longest) if i in positions]
+    if len(at_least) < longest:
+        yield finding("impossible", what=f"{len(at_least)} of {longest} positions are there")
+        at_least = []
     wrong = contradiction(
         accepted=accepted,
         drafted=drafted,
         rounds=rounds,
-        gamma=len(at_least) or None,
+        gamma=longest or None,
         survival=[c / rounds for c in at_least] if rounds else (),
     )
     if wrong is None and at_least and accepted is not None and sum(at_least) != accepted:
@@ -74,7 +78,7 @@ def _record(
         yield finding("impossible", what=f"{wrong} (model {model or 'without a name'})")
         yield Record(Counts(rounds, drafted, accepted), group, part=part, unusable=True)
         return
-    gamma = len(at_least) or None
+    gamma = longest or None
     if gamma is None and rounds and drafted and drafted % rounds == 0:
         gamma = drafted // rounds
     if at_least and rounds and drafted == rounds * len(at_least):
