@@ -71,21 +71,49 @@ def calibrate(
     priors: Priors = DEFAULT,
     textbook: bool = False,
 ) -> Calibration:
-    """Fit acceptance and cost to measured runs of one set-up (target, draft, machine, batch).
+    """Acceptance and cost fitted to measured runs of one set-up, with stated priors.
 
     Parameters
     ----------
     runs : iterable of Run
-        At least one. Runs of one length are pooled: geometric mean of the speedups.
-    engine, batch
-        Not used yet: knowing the engine made predictions worse on sources left out of the fit, and
-        a batch changes the cost, which the runs measure.
+        At least one, all of one target, draft, machine and batch. Runs of one
+        length are pooled: geometric mean of the speedups.
+    engine, batch : str and int, optional
+        Not used: knowing the engine made predictions worse on sources that
+        were left out of the fit, and a batch changes the cost, which the runs
+        measure.
     method : str, optional
-        Draft method as printed (``"eagle3"``, ``"mtp"``, ``"dflash"``, ...): its family's prior.
+        Draft method as printed (eagle3, mtp, dflash, ...): its family's prior.
     priors : Priors
-        See ``priors.py``.
+        What is believed before any run; see gammaplan/data/priors.py.
     textbook : bool
-        One alpha and a round cost of exactly 1 + c gamma, no prior, for comparison.
+        One alpha and a round cost of exactly 1 + c gamma, no prior, for
+        comparison.
+
+    Returns
+    -------
+    Calibration
+        The law of acceptance, the cost, and every assumption with its source.
+
+    Raises
+    ------
+    DomainError
+        If there is no run, or the runs contradict a textbook round.
+
+    Notes
+    -----
+    ``logit b_i = a - d * ln(i)`` for the hazards and ``T = 1 + exp(k) *
+    D(gamma) ** p`` for the cost, independent normal priors on (a, d, k, p),
+    normal errors of ln S and of the log mean length; the most probable values
+    by damped Gauss-Newton. docs/plan.md has the model, docs/validation.md its
+    score.
+
+    Examples
+    --------
+    >>> from gammaplan import Run, calibrate, decide
+    >>> fitted = calibrate([Run(5, 1.45, pooled_rate=0.6)])
+    >>> decide(fitted.acceptance, fitted.cost, max_gamma=8).gamma
+    3
     """
     pooled = sorted(runs, key=lambda run: run.gamma)
     if not pooled:

@@ -109,7 +109,7 @@ class TableCost:
 
 @dataclass(frozen=True)
 class PowerCost:
-    r"""A smooth round cost with the lengths that were measured where they were measured.
+    r"""A smooth round cost, and measured lengths at what they cost.
 
     ``T(gamma) = f_gamma * (1 + scale * D(gamma) ** power)``, and 1 at gamma = 0.
 
