@@ -80,9 +80,9 @@ def explain(
     One target pass, drafting, extra verification and what nothing explains;
     the acceptance and the cost that it would take; and a verdict.
 
-    gammaplan explain --gamma 5 --speedup 0.93 --pooled-rate 0.4 --c 0.11
+        gammaplan explain --gamma 5 --speedup 0.93 --pooled-rate 0.4 --c 0.11
 
-    gammaplan explain --alpha 0.44 --gamma 5 --c 0.11 --goal 1.5
+        gammaplan explain --alpha 0.44 --gamma 5 --c 0.11 --goal 1.5
     """
     from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
