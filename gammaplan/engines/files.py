@@ -115,17 +115,21 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
     """Records of the time asked for; records without a time are left out, and said."""
     since = times.parse(asked.since) if asked.since else None
     until = times.parse(asked.until) if asked.until else None
-    untimed = 0
+    untimed = kept = outside = 0
     for item in items:
         if isinstance(item, Record | Round):
             time = item.time if isinstance(item, Round) else item.time or item.name
             inside = times.within(time, since, until)
             untimed += inside is None
+            outside += inside is False
+            kept += inside is True
             if not inside:
                 continue
         yield item
     if untimed:
         yield finding("untimed", records=untimed)
+    if outside and not kept:
+        yield finding("no_spec_data", hint=" of the time asked for")
 
 
 def _located(path: str, dropped: Sequence[Dropped]) -> list[str]:
