@@ -77,8 +77,8 @@ def fit(
             "--workers",
             metavar="N",
             parser=values.length,
-            help="Read several files in this many processes.",
-            show_default="1",
+            help="Processes: for several files, or for one log of more than 512 MB.",
+            show_default="1, for one large log the processors",
             rich_help_panel=READ,
         ),
     ] = None,
@@ -241,12 +241,20 @@ def _listed(by: str | None, inputs: "Sequence[Input]") -> None:
 def _inputs(
     paths: "Sequence[str]", before: str | None, asked: "Asked", workers: int | None
 ) -> "list[Input]":
+    import os
     from contextlib import ExitStack
 
-    from gammaplan.engines.files import collect_difference, collect_files
+    from gammaplan.engines.files import collect_difference, collect_files, collect_shards
+    from gammaplan.engines.shards import spans
 
     if before is not None:
         return [collect_difference(before, paths[0], asked=asked)]
+    most = workers or os.cpu_count() or 1
+    if len(paths) == 1 and (cuts := spans(paths[0], wanted=asked.wanted, most=most)):
+        from concurrent.futures import ProcessPoolExecutor
+
+        with ProcessPoolExecutor(len(cuts)) as pool:
+            return [collect_shards(paths[0], cuts, pool, asked=asked)]
     with ExitStack() as stack:
         executor = None
         if workers and workers > 1 and len(paths) > 1:
