@@ -77,8 +77,8 @@ def fit(
             "--workers",
             metavar="N",
             parser=values.length,
-            help="Read several files in this many processes.",
-            show_default="1",
+            help="Processes: for several files, or for one log of more than 512 MB.",
+            show_default="1, for one large log the processors",
             rich_help_panel=READ,
         ),
     ] = None,
@@ -163,6 +163,7 @@ def fit(
             what = f"{one.engine} {one.format}" if one.engine else "nothing recognised"
             lines = f"{one.name}: {what}, {one.said.records:,} records, {one.said.lost:,} dropped"
             sys.stderr.write(printable(lines) + "\n")
+    _listed(by, inputs)
     done = fitted(inputs, Assumed(gamma, full_drafts, share))
     account = Cases([], findings=done.findings)
     account.note("files", list(paths), "flag")
@@ -198,6 +199,9 @@ def _paths(files: "Sequence[str] | None", before: str | None) -> "list[str]":
         raise typer.BadParameter("a file is needed; - reads standard input")
     if [*paths, before].count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
+    again = [p for i, p in enumerate(paths) if p in paths[:i]]
+    if again:
+        raise typer.BadParameter(f"{again[0]} was named twice, and would count twice")
     if before is not None and len(paths) != 1:
         raise typer.BadParameter(f"--before needs one later page, got {len(paths)} files")
     return paths
@@ -211,7 +215,8 @@ def _known(engine: str | None, input_format: str | None) -> None:
     names = [e.NAME for e in engines()]
     if engine is not None and engine not in names:
         raise typer.BadParameter(f"--engine must be one of {', '.join(names)}, got {engine}")
-    forms = [f.name for e in engines() for f in e.FORMATS if engine in (None, e.NAME)]
+    every = (f.name for e in engines() for f in e.FORMATS if engine in (None, e.NAME))
+    forms = list(dict.fromkeys(every))
     if input_format is not None and input_format not in forms:
         raise typer.BadParameter(
             f"--input-format must be one of {', '.join(forms)}, got {input_format}"
@@ -227,15 +232,29 @@ def _time(name: str, text: str | None) -> None:
         )
 
 
+def _listed(by: str | None, inputs: "Sequence[Input]") -> None:
+    keys = sorted({key for one in inputs for key in one.said.keys})
+    if by is not None and keys and not any(one.said.listed for one in inputs):
+        raise typer.BadParameter(f"--by must be one of {', '.join(keys)} for this input, got {by}")
+
+
 def _inputs(
     paths: "Sequence[str]", before: str | None, asked: "Asked", workers: int | None
 ) -> "list[Input]":
+    import os
     from contextlib import ExitStack
 
-    from gammaplan.engines.files import collect_difference, collect_files
+    from gammaplan.engines.files import collect_difference, collect_files, collect_shards
+    from gammaplan.engines.shards import spans
 
     if before is not None:
         return [collect_difference(before, paths[0], asked=asked)]
+    most = workers or os.cpu_count() or 1
+    if len(paths) == 1 and (cuts := spans(paths[0], wanted=asked.wanted, most=most)):
+        from concurrent.futures import ProcessPoolExecutor
+
+        with ProcessPoolExecutor(len(cuts)) as pool:
+            return [collect_shards(paths[0], cuts, pool, asked=asked)]
     with ExitStack() as stack:
         executor = None
         if workers and workers > 1 and len(paths) > 1:

@@ -1,5 +1,6 @@
 """From inputs to the result of a fit: used by fit, and by every command that takes a report."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from gammaplan.shapes import FitFigures, FitResult, GammaByC
 
 FEW_ROUNDS = 30
 FEWEST_BLOCKS_SHOWN = 4
+PRINTED = 0.005  # what rounding adds to a printed length
 
 
 class Assumed(NamedTuple):
@@ -70,17 +72,27 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _stated(group: Group, assumed: Assumed) -> Group:
-    """The group with the draft length that the user states, where the input has none."""
+    """The group with the draft length that the user states."""
     total = group.total
     if assumed.gamma is None:
         return group
-    longest = total.gamma or len(total.accepted_at_least or ())
-    if longest and longest > assumed.gamma:
+    longest = _longest(total, group.mean_length)
+    if longest > assumed.gamma:
         raise DomainError(
             f"--gamma states the longest draft, and the input has drafts of {longest} tokens, "
             f"got {assumed.gamma}"
         )
     return replace(group, counts=replace(total, gamma=assumed.gamma), pairs={})
+
+
+def _longest(counts: Counts, mean_length: float | None) -> int:
+    """The least that the longest draft can have been."""
+    known = [counts.gamma or 0, len(counts.accepted_at_least or ()), int(bool(counts.drafted))]
+    if counts.rounds:
+        known.append(-(-max(counts.drafted or 0, counts.accepted or 0) // counts.rounds))
+    if mean_length is not None:
+        known.append(math.ceil(mean_length - 1 - PRINTED))
+    return max(known)
 
 
 def _may_pool(groups: Sequence[Group]) -> bool:

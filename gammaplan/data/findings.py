@@ -87,8 +87,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "variable_draft_length": (
         "warning",
-        "drafts were shorter than the longest ({mean} of {gamma} on average): without the outcome "
-        "of each, α is only bounded",
+        "drafts were shorter than the longest ({mean} of {gamma} on average): α is only bounded "
+        "where the outcome of each is not known",
     ),
     "gauge_only": (
         "note",

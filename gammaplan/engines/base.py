@@ -18,7 +18,7 @@ Quantity = Literal[
 Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
-SHARED = {"base", "files", "groups", "lines", "prometheus", "reading", "times", "values"}
+SHARED = {"base", "files", "groups", "lines", "prometheus", "reading", "times", "values", "shards"}
 
 
 class Word(NamedTuple):
@@ -121,7 +121,8 @@ class LogFormat(NamedTuple):
     records' own first; `read` gets blocks of whole lines from the first such
     line on. `read_fast`, where there is one, gives the same counts without the
     names of single records. `ends` tells a line that is the end of a record,
-    which an input may start with.
+    which an input may start with. Where every line `stands_alone`, a large
+    input may be read in shards.
     """
 
     name: str
@@ -130,6 +131,7 @@ class LogFormat(NamedTuple):
     claims: Callable[[bytes], bool] = lambda line: True
     read_fast: Callable[[Iterator[Block]], Iterator[Item]] | None = None
     ends: Callable[[bytes], bool] = lambda line: False
+    stands_alone: bool = False
 
 
 class JsonFormat(NamedTuple):

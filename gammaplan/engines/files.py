@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -14,6 +14,7 @@ from gammaplan.engines.base import Dropped, Item, Record, Round
 from gammaplan.engines.groups import Collected, collect, merge
 from gammaplan.engines.lines import BUFFER, named, open_stream
 from gammaplan.engines.reading import ANY, Reading, Wanted, read, read_difference
+from gammaplan.engines.shards import Span, open_span
 
 MOST_COUNTED = 2**32  # bytes gone back over to name the line of a damaged record
 
@@ -63,6 +64,26 @@ def collect_files(
     ]
 
 
+def collect_shards(
+    path: str, cuts: Sequence[Span], executor: Executor, *, asked: Asked = PLAIN
+) -> Input:
+    """Read one file in shards, mapped over `executor`, and add up what they said."""
+    parts = list(executor.map(partial(_collect_shard, path, asked=asked), cuts))
+    whole = merge(part.said for part in parts)
+    lost = [f for f in whole.findings if f.code != "truncated_line"]
+    said = replace(whole, findings=lost)
+    _tell_lost(path, said)
+    known = next((part for part in parts if part.engine), parts[0])
+    return Input(known.name, known.engine, known.format, said)
+
+
+def _collect_shard(path: str, span: Span, *, asked: Asked) -> Input:
+    detail = bool(asked.by or asked.since or asked.until)
+    stream = open_span(path, span)
+    reading = read(path, wanted=asked.wanted, detail=detail, stream=stream)
+    return _collected(path, reading, {}, asked, first=span[0])
+
+
 def collect_stream(stream: BufferedReader, path: str, *, asked: Asked = PLAIN) -> Input:
     """Read one input that is open already; `path` names it."""
     return _collected(path, read(path, wanted=asked.wanted, stream=stream), {}, asked)
@@ -96,15 +117,24 @@ def _collect_one(
     return _collected(path, reading, labels, asked)
 
 
-def _collected(path: str, reading: Reading, labels: dict[str, str], asked: Asked) -> Input:
+def _collected(
+    path: str, reading: Reading, labels: dict[str, str], asked: Asked, *, first: int = 0
+) -> Input:
+    """What a reading says; `first` is where it starts in the file."""
     items: Iterable[Item] = reading.items
     if asked.since or asked.until:
         items = _between(items, asked)
     said = collect(items, extra=labels, by=asked.by)
+    said.dropped = [d._replace(offset=d.offset + first * (d.offset >= 0)) for d in said.dropped]
+    _tell_lost(path, said)
+    return Input(named(path), reading.engine, reading.format, said)
+
+
+def _tell_lost(path: str, said: Collected) -> None:
+    """Say how many records were damaged, and where the first few are."""
     if said.lost:
         where = _located(path, said.dropped)
         said.note(finding("truncated_line", lost=_records(said.lost), what="; ".join(where)))
-    return Input(named(path), reading.engine, reading.format, said)
 
 
 def _records(count: int) -> str:
@@ -115,17 +145,21 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
     """Records of the time asked for; records without a time are left out, and said."""
     since = times.parse(asked.since) if asked.since else None
     until = times.parse(asked.until) if asked.until else None
-    untimed = 0
+    untimed = kept = outside = 0
     for item in items:
         if isinstance(item, Record | Round):
             time = item.time if isinstance(item, Round) else item.time or item.name
             inside = times.within(time, since, until)
             untimed += inside is None
+            outside += inside is False
+            kept += inside is True
             if not inside:
                 continue
         yield item
     if untimed:
         yield finding("untimed", records=untimed)
+    if outside and not kept:
+        yield finding("no_spec_data", hint=" of the time asked for")
 
 
 def _located(path: str, dropped: Sequence[Dropped]) -> list[str]:

@@ -134,6 +134,7 @@ class Collected:
     lost: int = 0
     records: int = 0
     empty: int = 0
+    keys: set[str] = field(default_factory=set)  # what --by may name, where it was asked for
 
     def note(self, found: Finding) -> None:
         """Keep one finding of each code and sentence."""
@@ -173,6 +174,7 @@ def _add(found: Collected, item: Record | Round | Batch, extra: Labels, by: str 
     found.groups.setdefault(key, Group(labels)).add(item)
     if by is None:
         return
+    found.keys |= _keys(item)
     name = _value(item, by)
     if name is None:
         return
@@ -180,6 +182,15 @@ def _add(found: Collected, item: Record | Round | Batch, extra: Labels, by: str 
     at = (*sorted(fine.items()), gamma)
     if at in found.listed or len(found.listed) < MOST_LISTED:
         found.listed.setdefault(at, Group(fine)).add(item)
+
+
+def _keys(item: Record | Round | Batch) -> set[str]:
+    if isinstance(item, Batch):
+        return {*item.group}
+    if isinstance(item, Round):
+        known = {"request": item.request, "window": item.time}
+        return {*item.group, *(k for k, v in known.items() if v)}
+    return {*item.group, *item.part, *({item.unit} if item.name else ())}
 
 
 def _value(item: Record | Round | Batch, by: str) -> str | None:
@@ -209,6 +220,7 @@ def merge(parts: Iterable[Collected]) -> Collected:
         whole.lost += part.lost
         whole.records += part.records
         whole.empty += part.empty
+        whole.keys |= part.keys
     return whole
 
 

@@ -55,6 +55,8 @@ def open_stream(path: str) -> io.BufferedReader:
                 stream = io.BufferedReader(_Layer(decompressed(stream), stream), STREAM_BUFFER)
                 head = stream.peek(8)[:8]
     except DAMAGED as error:
+        if path != "-":
+            stream.close()
         raise InputError(f"{named(path)}: cannot be read: {_reason(error)}") from None
     for bom, encoding in _BOMS:
         if head.startswith(bom):

@@ -60,6 +60,7 @@ class Reading(NamedTuple):
     engine: str | None
     format: str | None
     items: Iterator[Item]
+    stands_alone: bool = False
 
 
 def read(
@@ -89,31 +90,41 @@ def read(
 
 def _closing(items: Iterator[Item], stream: BufferedReader) -> Iterator[Item]:
     """The items, and the stream closed when they end; standard input is left open."""
-    yield from items
+    try:
+        yield from items
+    finally:
+        _close(stream)
+
+
+def _close(stream: BufferedReader) -> None:
     if stream is not sys.stdin.buffer:
         stream.close()
 
 
 def read_difference(before: str, after: str, *, wanted: Wanted = ANY) -> Reading:
     """What the counters of two scrapes of the same processes gained between them."""
-    streams = [open_stream(path) for path in (before, after)]
-    for path, stream in zip((before, after), streams, strict=True):
-        if _kind(stream) != "exposition":
-            raise InputError(
-                f"{named(path)}: --before needs Prometheus text on both sides, and this is not"
-            )
     known = [c for c in wanted.candidates() if isinstance(c.format, ExpositionFormat)]
-    sides = [_wanted_samples(stream, known) for stream in streams]
+    sides = [_scraped(path, known) for path in (before, after)]
     found = [s[0] for s in sides]
     noted = [
         Dropped(f"{f.what} of the earlier page") if isinstance(f, Dropped) else f
         for f in sides[0][1]
     ] + sides[1][1]
-    for stream in streams:
-        _ = list(_closing(iter(()), stream))
     gained = list(difference(*found))
     noted += [g for g in gained if isinstance(g, Finding)]
     return _from_samples([g for g in gained if isinstance(g, Sample)], noted, known)
+
+
+def _scraped(path: str, known: Iterable[Candidate]) -> tuple[list[Sample], list[Finding | Dropped]]:
+    stream = open_stream(path)
+    try:
+        if _kind(stream) != "exposition":
+            raise InputError(
+                f"{named(path)}: --before needs Prometheus text on both sides, and this is not"
+            )
+        return _wanted_samples(stream, known)
+    finally:
+        _close(stream)
 
 
 def _kind(stream: BufferedReader) -> str:
@@ -204,7 +215,7 @@ def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Readin
         reader = form.read_fast if form.read_fast and not detail else form.read
         cut = [Dropped("the end of a record, without its start", 0)] if form.ends(first) else []
         items = chain(cut, reader(chain(start, [block], source)), _losses(blocks))
-        return Reading(candidate.engine.NAME, form.name, items)
+        return Reading(candidate.engine.NAME, form.name, items, form.stands_alone)
     return Reading(None, None, chain(_losses(blocks), [finding("no_spec_data", hint="")]))
 
 

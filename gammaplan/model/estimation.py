@@ -226,7 +226,7 @@ def _of_length(
         return None
     reach = float(ndtri((1 + level) / 2)) / math.sqrt(rounds)
     low, high = (_reached(length - 1, gamma, side * reach) for side in (1, -1))
-    found = Interval(level, low, high, "mean length, i.i.d.")
+    found = Interval(level, low, high, "mean length")
     if clusters is None:
         return found
     shown = _ratio_reach(clusters[0], level)

@@ -10,7 +10,7 @@ WORDS = (
     Word("Per-position acceptance rate", "survival"),
 )
 FORMATS = (
-    LogFormat("vllm-v1-log", log.MARKS, log.read, log.claims, log.read_fast, log.ends),
+    LogFormat("vllm-v1-log", log.MARKS, log.read, log.claims, log.read_fast, log.ends, True),
     LogFormat("vllm-v0-log", v0.MARKS, v0.read_log),
     LogFormat("vllm-bench-serve-text", reports.BENCH_MARKS, reports.read_bench_text),
     LogFormat("vllm-offline-example", reports.OFFLINE_MARKS, reports.read_offline),
