@@ -1,7 +1,7 @@
 """How often the interval that fit gives contains what A / (A + R) tends to.
 
 Where rounds are independent, where requests differ, and where good and bad
-stretches alternate; long records, and the short ones that get `few_clusters`.
+stretches alternate; long records, and those too short to show how acceptance varies.
 """
 
 import math
@@ -148,7 +148,7 @@ def main() -> None:
     print(f"| record, {RUNS:,} runs each | coverage of {LEVEL:.0%} |\n|---|---|")
     for scenario in SCENARIOS:
         print(f"| {scenario.name} | {covered(scenario):.1%} |")
-    print("\nShorter records, which get `few_clusters`, or should not be trusted:\n")
+    print("\nRecords too short to show how acceptance varies:\n")
     print(f"| record, {RUNS:,} runs each | coverage of {LEVEL:.0%} |\n|---|---|")
     for scenario in SHORT:
         print(f"| {scenario.name} | {covered(scenario):.1%} |")

@@ -96,8 +96,9 @@ def rounded_counts(
             return None
         best = max(room, key=lambda i: step * (rates[i] * rounds - counts[i]))
         counts[best] += step
-    if any(later > earlier for earlier, later in pairwise(counts)):
+    if any(later > earlier for earlier, later in pairwise(rates)):
         return None
+    counts.sort(reverse=True)  # equal rates may have been moved apart in the wrong order
     return tuple(counts), low == high
 
 

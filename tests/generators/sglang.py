@@ -70,7 +70,7 @@ def _mean(intervals: Sequence[Interval]) -> float:
 def _explained(intervals: Sequence[Interval]) -> set[tuple[bool, int]]:
     """Definitions (strict or not, gamma) that fit every printed pair within its rounding."""
     fits = set()
-    for gamma in range(1, 33):
+    for gamma in range(1, 257):
         for is_strict, rate, width in ((True, strict, gamma), (False, with_bonus, gamma + 1)):
             slack = 0.005 + 0.005 / width + 1e-9
             pairs = [(float(x.length), float(x.rate)) for x in intervals]

@@ -69,6 +69,19 @@ def test_counts_of_many_rounds_are_open_by_a_few_and_that_is_said():
     assert not unique
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_equal_rates_of_many_rounds_still_give_counts_that_never_rise(seed):
+    rng = np.random.default_rng(seed)
+    rounds, last = 97_196, int(rng.integers(1, 200))
+    counts = (36_096, 799, 376, last, last, last)
+    rates = [round(c / rounds, 4) for c in sorted(counts, reverse=True)]
+    found = rounded_counts(rates, rounds, sum(counts), 5e-5)
+    assert found
+    assert sum(found[0]) == sum(counts)
+    assert list(found[0]) == sorted(found[0], reverse=True)
+    assert all(abs(c / rounds - u) <= 5.1e-5 for c, u in zip(found[0], rates, strict=True))
+
+
 @pytest.mark.parametrize(
     ("rates", "rounds", "accepted"),
     [([0.5], 9, 4), ([0.5, 0.25], 8, 7), ([0.25, 0.5], 8, 6), ([0.5, 0.5], 4, 5)],

@@ -154,12 +154,14 @@ def _added_alike(instance: str, columns: list[list[bytes]], gamma: int) -> Itera
     accepted, drafted = (np.fromiter(map(int, column), float) for column in columns[1:RATES])
     rates = _thousandths(columns[RATES], gamma) / 1000
     rounds = drafted // gamma
+    length = np.fromiter(map(float, columns[0]), float)
     counts = np.rint(rates * rounds[:, None])
     whole = (
         (drafted > 0)
         & (drafted == rounds * gamma)
         & (rounds <= 1 / (2 * HALF_RATE))
         & (counts.sum(axis=1) == accepted)
+        & (np.abs(accepted - (length - 1) * rounds) <= (HALF_LENGTH + 1e-9) * rounds)
         & (np.diff(counts, axis=1) <= 0).all(axis=1)
     )
     kept = counts[whole]
@@ -169,9 +171,9 @@ def _added_alike(instance: str, columns: list[list[bytes]], gamma: int) -> Itera
         group: Labels = {"container": instance} if instance else {}
         yield Batch(total, group, "window", accepted[whole], trials, rounds[whole])
     for i in np.flatnonzero(~whole):
-        length, _, _, shown = (column[i] for column in columns)
-        figures = tuple(float(u) for u in shown.split(b","))
-        window = Window(int(accepted[i]), int(drafted[i]), float(length), figures, undefined=False)
+        figures = tuple(float(u) for u in columns[RATES][i].split(b","))
+        totals = (int(accepted[i]), int(drafted[i]), float(length[i]))
+        window = Window(*totals, figures, undefined=False)
         yield from _counted(window, instance, "")
 
 
