@@ -13,7 +13,7 @@ from gammaplan.cli import fitting
 from gammaplan.cli.fitting import Assumed, fitted
 from gammaplan.engines import files
 from gammaplan.engines.base import Batch, Item, Record
-from gammaplan.engines.files import Input, collect_difference, collect_files
+from gammaplan.engines.files import Asked, Input, collect_difference, collect_files
 from gammaplan.engines.reading import Reading
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import Estimate, estimate
@@ -111,6 +111,21 @@ def test_the_counts_come_back(name, tmp_path):
         if found := check(sample, inputs(sample, tmp_path)):
             wrong[seed] = found
     assert wrong == {}
+
+
+@every_generator
+def test_asking_for_the_records_changes_no_counts(name, tmp_path):
+    for seed in range(4):
+        sample = ALL[name](random.Random(seed))
+        if sample.before is None:
+            (plain,) = inputs(sample, tmp_path)
+            (listed,) = collect_files([str(tmp_path / "report")], asked=Asked(by="window"))
+            totals = [
+                [replace(g.total, tried=g.total.at_risk) for g in one.said.groups.values()]
+                for one in (plain, listed)
+            ]
+            assert totals[0] == totals[1]
+            assert listed.said.lost == plain.said.lost
 
 
 READ_BY_COMMAND = (
