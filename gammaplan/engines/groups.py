@@ -10,8 +10,9 @@ from gammaplan.engines.base import Batch, Dropped, Item, Labels, Record, Round
 from gammaplan.errors import Finding
 from gammaplan.model.arrays import Floats
 from gammaplan.model.estimate import Counts
-from gammaplan.model.intervals import Blocks, Requests
+from gammaplan.model.intervals import FEWEST_BLOCKS, Blocks, Requests
 
+FEWEST_ROUNDS = 10  # in a block that may stand for itself
 MOST_NAMES = 65_536  # requests told apart; further ones share buckets by their hash
 MOST_LISTED = 10_000  # groups that --by may list
 MOST_DROPPED = 3  # damaged records that are described; the rest is counted
@@ -269,10 +270,17 @@ def clusters_of(groups: Iterable[Group], *, by_trials: bool) -> tuple[Requests, 
 
 
 def sparse(groups: Iterable[Group]) -> Iterator[Finding]:
-    """Whether there are too few independent pieces to show how acceptance varies."""
+    """Whether there are too few independent pieces to show how acceptance varies.
+
+    Fewer than 3 requests or 10 blocks; and blocks of fewer than 10 rounds,
+    which are independent only if acceptance changes from round to round.
+    """
     for group in groups:
         rows, kind = group.sums.clusters(by_trials=True)
-        least = 3 if kind == "requests" else 10
-        if 0 < len(rows) < least and group.records > 1:
-            yield finding("few_clusters", clusters=f"{len(rows)} {kind}")
+        least = 3 if kind == "requests" else FEWEST_BLOCKS
+        size = group.sums.trials.size
+        short = kind == "blocks" and bool(group.pairs) and size < FEWEST_ROUNDS
+        if len(rows) and group.records > 1 and (len(rows) < least or short):
+            rounds = f" of {size} rounds" if short else ""
+            yield finding("few_clusters", clusters=f"{len(rows)} {kind}{rounds}")
             return

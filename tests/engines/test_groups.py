@@ -113,3 +113,10 @@ def test_merging_rounds_of_the_same_request_keeps_it_one_cluster():
     (group,) = parts.groups.values()
     assert group.total == Counts.from_rounds([3, 3, 3], [3, 1, 0])
     assert clusters_of([group], by_trials=True)[0].n == 2
+
+
+@pytest.mark.parametrize(("rounds", "said"), [(60, True), (150, True), (400, False)])
+def test_blocks_of_few_rounds_are_a_lower_bound_on_the_uncertainty(rounds, said):
+    items = [Round(4, k % 5, {}) for k in range(rounds)]
+    found = collect(items)
+    assert [f.code for f in sparse(found.groups.values())] == ["few_clusters"] * said
