@@ -6,7 +6,7 @@ from gammaplan.cli import options as o
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
-    from gammaplan.shapes import CeilingResult
+    from gammaplan.shapes.answers import CeilingResult
 
 
 def ceiling(

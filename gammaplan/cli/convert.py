@@ -11,7 +11,7 @@ from gammaplan.cli.values import Lengths, Numbers
 if TYPE_CHECKING:
     from gammaplan.errors import Finding
     from gammaplan.model.reported import Reported
-    from gammaplan.shapes import ConvertResult
+    from gammaplan.shapes.figures import ConvertResult
 
 ROWS = range(1, 9)  # the draft lengths shown where the one in use is not known
 DIFFER = 0.005  # two estimates of alpha further apart than this are both shown

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gammaplan.cli.runs import Measurements
     from gammaplan.errors import Finding
     from gammaplan.model.costing import FittedCost
-    from gammaplan.shapes import CostResult, CostTerm, TextbookCost
+    from gammaplan.shapes.planning import CostResult, CostTerm, TextbookCost
 
 
 def cost(

@@ -16,7 +16,7 @@ from gammaplan.model.levers import break_even, levers, reference_gamma
 
 if TYPE_CHECKING:
     from gammaplan.model.uncertainty import Uncertainty
-    from gammaplan.shapes import OptimumResult
+    from gammaplan.shapes.answers import OptimumResult
 
 DEFAULT_TOLERANCE = 0.03
 

@@ -19,7 +19,7 @@ from gammaplan.model.cost import Cost, LinearCost
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from gammaplan.shapes import AcceptanceShape, CostShape, Labels
+    from gammaplan.shapes.parts import AcceptanceShape, CostShape, Labels
 
 DOCUMENT = re.compile(rb'"schema"\s*:\s*"gammaplan\.')
 SNIFFED = 65_536

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gammaplan.model.breakdown import Round
     from gammaplan.model.cost import Cost
     from gammaplan.model.runs import Run
-    from gammaplan.shapes import ExplainResult
+    from gammaplan.shapes.planning import ExplainResult
 
 
 def explain(

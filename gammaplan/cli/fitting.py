@@ -16,7 +16,8 @@ from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import Estimate, estimate
 from gammaplan.model.reported import gamma_by_c
-from gammaplan.shapes import FitFigures, FitResult, GammaByC
+from gammaplan.shapes.figures import FitFigures, FitResult
+from gammaplan.shapes.parts import GammaByC
 
 FEW_ROUNDS = 30
 FEWEST_BLOCKS_SHOWN = 4

@@ -18,7 +18,7 @@ from gammaplan.model.planning import told_apart
 
 if TYPE_CHECKING:
     from gammaplan.cli.runs import Measurements
-    from gammaplan.shapes import DraftShape, PlanResult
+    from gammaplan.shapes.planning import DraftShape, PlanResult
 
 
 class Asked(NamedTuple):

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
     from gammaplan.cli.subjects import Subject
     from gammaplan.model.runs import Run
-    from gammaplan.shapes import (
+    from gammaplan.shapes.answers import OptimumResult
+    from gammaplan.shapes.planning import (
         ApartShape,
         AssumptionShape,
         EndToEndShape,
         NarrowShape,
-        OptimumResult,
         PlanResult,
         PlanRow,
         WorkloadShape,

@@ -1,21 +1,22 @@
 """gammaplan schema: the JSON Schema of a command's document."""
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 RESULTS = {
-    "tokens": "TokensResult",
-    "table": "TableResult",
-    "optimum": "OptimumResult",
-    "ceiling": "CeilingResult",
-    "sweep": "SweepResult",
-    "convert": "ConvertResult",
-    "fit": "FitResult",
-    "cost": "CostResult",
-    "plan": "PlanResult",
-    "explain": "ExplainResult",
+    "tokens": "answers.TokensResult",
+    "table": "answers.TableResult",
+    "optimum": "answers.OptimumResult",
+    "ceiling": "answers.CeilingResult",
+    "sweep": "answers.SweepResult",
+    "convert": "figures.ConvertResult",
+    "fit": "figures.FitResult",
+    "cost": "planning.CostResult",
+    "plan": "planning.PlanResult",
+    "explain": "planning.ExplainResult",
 }
 GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
 
@@ -55,15 +56,20 @@ def schema(
     sys.stdout.write(to_json(document_schema(command)) + "\n")
 
 
+def result_type(command: str) -> Any:  # Any: each command has a type of its own
+    """The type that a command's `result` is checked against."""
+    module, name = RESULTS[command].split(".")
+    return getattr(import_module(f"gammaplan.shapes.{module}"), name)
+
+
 def document_schema(command: str) -> dict[str, object]:
     """The schema of the whole document; several answers stand in `result.groups[]`."""
     import msgspec
 
-    from gammaplan import shapes
+    from gammaplan.shapes import parts
 
-    result = getattr(shapes, RESULTS[command])
     (one, findings, value), components = msgspec.json.schema_components(
-        [result, list[shapes.FindingShape], dict[str, shapes.Value]],
+        [result_type(command), list[parts.FindingShape], dict[str, parts.Value]],
         ref_template="#/$defs/{name}",
     )
     grouped = {

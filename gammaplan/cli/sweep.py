@@ -9,7 +9,7 @@ from gammaplan.cli import values
 from gammaplan.cli.values import Numbers
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import SweepResult
+    from gammaplan.shapes.answers import SweepResult
 
 DEFAULT_ALPHA, DEFAULT_C = "0.5..0.95:0.05", "0.01,0.02,0.05,0.1,0.2"
 

@@ -7,7 +7,7 @@ from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
-    from gammaplan.shapes import OptimumResult, TableResult, TableRow
+    from gammaplan.shapes.answers import OptimumResult, TableResult, TableRow
 
 
 def table(

@@ -7,7 +7,7 @@ from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
-    from gammaplan.shapes import TokensResult
+    from gammaplan.shapes.answers import TokensResult
 
 
 def tokens(

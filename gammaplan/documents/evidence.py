@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from gammaplan.errors import Finding
     from gammaplan.model.acceptance import Acceptance
     from gammaplan.model.cost import Cost
-    from gammaplan.shapes import AcceptanceShape, CostShape, Labels
+    from gammaplan.shapes.parts import AcceptanceShape, CostShape, Labels
 
 
 class Evidence(NamedTuple):

@@ -12,7 +12,7 @@ from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.acceptance import Acceptance, Geometric, LawParameters, PerPosition
 from gammaplan.model.cost import Cost, LinearCost, TableCost
 from gammaplan.model.mixture import BetaGeometric
-from gammaplan.shapes import AcceptanceShape, CostShape, FindingShape, Labels
+from gammaplan.shapes.parts import AcceptanceShape, CostShape, FindingShape, Labels
 
 LARGEST_DOCUMENT = 64 * 2**20
 SCHEMA = re.compile(r"gammaplan\.([a-z]+)/([0-9]+)")

@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from gammaplan.model.estimate import Counts
     from gammaplan.model.intervals import Interval
     from gammaplan.model.uncertainty import Uncertainty
-    from gammaplan.shapes import (
-        AcceptanceShape,
+    from gammaplan.shapes.answers import (
         AnswerIntervalShape,
         BandShape,
         BreakEvenShape,
+        HelpShape,
+        OptimumResult,
+    )
+    from gammaplan.shapes.parts import (
+        AcceptanceShape,
         Change,
         CostKind,
         CostShape,
         CountsShape,
         FindingShape,
-        HelpShape,
         IntervalShape,
         Labels,
-        OptimumResult,
     )
 
 FITTED_LENGTHS = 32  # round costs written out for a fitted curve, or twice the longest run

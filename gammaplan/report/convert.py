@@ -12,7 +12,8 @@ from rich.text import Text
 from gammaplan.report.words import bar, console, joined, percent, plain, say
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import ConvertResult, GammaByC
+    from gammaplan.shapes.figures import ConvertResult
+    from gammaplan.shapes.parts import GammaByC
 
 BAR = 20
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.table import Table
 
 from gammaplan.report.words import console, percent, plain, say
-from gammaplan.shapes import CostResult
+from gammaplan.shapes.planning import CostResult
 
 NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "round_cost": "round"}
 

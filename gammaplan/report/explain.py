@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.table import Table
 
 from gammaplan.report.words import bar, console, percent, plain, say, times
-from gammaplan.shapes import ExplainResult
+from gammaplan.shapes.planning import ExplainResult
 
 PARTS = {
     "target": "one target pass",

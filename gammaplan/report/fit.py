@@ -13,7 +13,7 @@ from gammaplan.report.convert import by_c
 from gammaplan.report.words import bar, console, joined, named, percent, say
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import FitFigures, FitResult
+    from gammaplan.shapes.figures import FitFigures, FitResult
 
 BAR = 20
 MOST_ROWS = 40

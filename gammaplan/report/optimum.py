@@ -12,7 +12,7 @@ from rich.text import Text
 from gammaplan.report.words import console, lengths, named, parts, percent, plain, say, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import OptimumResult
+    from gammaplan.shapes.answers import OptimumResult
 
 CHANGES = {
     "gamma": "move γ to the best",

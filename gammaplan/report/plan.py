@@ -13,7 +13,7 @@ from gammaplan.report.plan_words import after, assumed, headline, surroundings
 from gammaplan.report.words import bar, console, named, parts, say, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import PlanResult, PlanRow
+    from gammaplan.shapes.planning import PlanResult, PlanRow
 
 NARROW = 52  # below this width the bar is left out
 FIXED = 42  # what the other columns take

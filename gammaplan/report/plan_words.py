@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gammaplan.report.words import lengths, percent, plain, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import PlanResult, PlanRow
+    from gammaplan.shapes.planning import PlanResult, PlanRow
 
 WHY = {
     "prior": "a run there replaces the prior, for acceptance and cost at once",

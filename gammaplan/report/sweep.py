@@ -11,7 +11,7 @@ from rich.text import Text
 from gammaplan.report.words import console, plain, say, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import SweepResult, SweepRow
+    from gammaplan.shapes.answers import SweepResult, SweepRow
 
 CELL = 13  # what one column of the map takes
 SHADES = ((1.0, "dim"), (1.5, ""), (2.5, "cyan"), (4.0, "green"), (float("inf"), "bold green"))

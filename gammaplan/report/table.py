@@ -13,7 +13,7 @@ from gammaplan.report.optimum import headline, reasons
 from gammaplan.report.words import bar, console, named, parts, percent, say, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import TableResult, TableRow
+    from gammaplan.shapes.answers import TableResult, TableRow
 
 NARROW = 52  # below this width the bar and the share are left out
 FIXED = 45  # what the other columns take

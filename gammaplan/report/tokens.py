@@ -11,7 +11,7 @@ from rich.text import Text
 from gammaplan.report.words import console, named, parts, percent, plain, say, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes import CeilingResult, TokensResult
+    from gammaplan.shapes.answers import CeilingResult, TokensResult
 
 
 def print_tokens(result: TokensResult, inputs: Mapping[str, object]) -> None:

@@ -6,10 +6,11 @@ from typing import get_args, get_type_hints
 import pytest
 
 import gammaplan
-from gammaplan import shapes
 from gammaplan.cli.app import COMMANDS
-from gammaplan.cli.schema import RESULTS
+from gammaplan.cli.schema import RESULTS, result_type
 from gammaplan.data.findings import FINDINGS
+from gammaplan.shapes.answers import OptimumResult
+from gammaplan.shapes.parts import AcceptanceShape, CostShape
 
 from .examples import PAGES, ROOT
 
@@ -37,7 +38,7 @@ def test_a_finding_is_in_the_table_with_its_level(code):
 def test_every_key_of_a_document_is_explained(command):
     section = re.search(rf"^### {command}\n(.*?)(?=^##|\Z)", TEXT["json.md"], re.M | re.S)
     assert section, f"docs/json.md has no section {command}"
-    unnamed = keys(getattr(shapes, RESULTS[command])) - names(section[1]) - SHARED
+    unnamed = keys(result_type(command)) - names(section[1]) - SHARED
     assert not unnamed
 
 
@@ -72,13 +73,13 @@ def names(text: str) -> set[str]:
     return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", text))))
 
 
-APART = (shapes.AcceptanceShape, shapes.CostShape, shapes.OptimumResult)  # own sections
+APART = (AcceptanceShape, CostShape, OptimumResult)  # own sections
 SHARED = {"labels", "acceptance", "costs", "optimum"}
 
 
 @pytest.mark.parametrize("name", ["acceptance", "costs"])
 def test_every_key_of_evidence_is_explained(name):
-    shape = {"acceptance": shapes.AcceptanceShape, "costs": shapes.CostShape}[name]
+    shape = {"acceptance": AcceptanceShape, "costs": CostShape}[name]
     section = re.search(rf"^### {name}\n(.*?)(?=^##|\Z)", TEXT["json.md"], re.M | re.S)
     assert section
     assert not keys(shape) - names(section[1])

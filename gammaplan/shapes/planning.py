@@ -1,0 +1,173 @@
+"""What `plan`, `cost` and `explain` answer."""
+
+from typing import Literal, TypedDict
+
+from gammaplan.shapes.answers import OptimumResult
+from gammaplan.shapes.parts import AcceptanceShape, CostShape
+
+
+class PlanRow(TypedDict):
+    gamma: int
+    speedup: float | None
+    low: float | None
+    high: float | None
+    expected_tokens: float
+    round_cost: float | None
+    measured: float | None
+    in_band: bool
+    best: bool
+    tps: float | None
+    ms_per_token: float | None
+
+
+class PredictionShape(TypedDict):
+    level: float
+    covers: list[str]
+
+
+class EndToEndShape(TypedDict):
+    speedup: float
+    output_tokens: int
+    prefill_ms: float
+    plain_ms: float
+    total_ms: float
+
+
+class NextRunShape(TypedDict):
+    gamma: int
+    why: str
+
+
+class NarrowShape(TypedDict):
+    figure: str
+    option: str
+    width: float
+    then: float
+
+
+class AssumptionShape(TypedDict):
+    name: str
+    value: float | None
+    source: str
+    option: str | None
+
+
+class ScheduleShape(TypedDict):
+    batch_low: int
+    batch_high: int | None
+    gamma: int | None
+    speedup: float | None
+
+
+class DraftShape(TypedDict):
+    name: str
+    gamma: int | None
+    speedup: float | None
+    low: float | None
+    high: float | None
+    tied: bool
+
+
+class WorkloadShape(TypedDict):
+    name: str
+    share: float
+    gamma: int | None
+    speedup: float | None
+    speedup_at_mix: float | None
+
+
+class ApartShape(TypedDict):
+    weighting: str
+    speedup: float | None
+    gain: float | None
+
+
+class PlanResult(OptimumResult):
+    rows: list[PlanRow]
+    prediction: PredictionShape | None
+    always_within: list[int]
+    end_to_end: EndToEndShape | None
+    next_runs: list[NextRunShape]
+    narrows: NarrowShape | None
+    assumptions: list[AssumptionShape]
+    schedule: list[ScheduleShape]
+    drafts: list[DraftShape]
+    workloads: list[WorkloadShape]
+    gamma_per_workload: ApartShape | None
+    settings: dict[str, str]
+
+
+class CostTerm(TypedDict):
+    name: Literal["c", "overhead", "verify_slope", "round_cost"]
+    value: float
+    source: str
+
+
+class CostFitRow(TypedDict):
+    gamma: int
+    round_cost: float
+    fitted: float
+    residual: float
+    textbook: float | None
+
+
+class TextbookCost(TypedDict):
+    c: float
+    source: str
+
+
+class CostResult(TypedDict):
+    costs: list[CostShape]
+    textbook: TextbookCost | None
+    terms: list[CostTerm]
+    rows: list[CostFitRow]
+
+
+class PartShape(TypedDict):
+    name: Literal["target", "draft", "verify", "unexplained"]
+    target_passes: float
+    share: float
+    ms: float | None
+
+
+class BestShape(TypedDict):
+    gamma: int | None
+    speedup: float | None
+
+
+class NeededShape(TypedDict):
+    goal: float
+    alpha: float | None
+    c: float | None
+
+
+class TopShape(TypedDict):
+    change: str
+    speedup: float
+
+
+class ExplainResult(TypedDict):
+    gamma: int
+    mean_length: float
+    alpha: float | None
+    round_cost: float
+    measured_speedup: float | None
+    timed_speedup: float | None
+    textbook_speedup: float | None
+    parts: list[PartShape]
+    best: BestShape
+    needed: NeededShape
+    levers: list[TopShape]
+    verdict: Literal[
+        "baseline_suspect",
+        "pays",
+        "pays_wrong_gamma",
+        "wrong_gamma",
+        "acceptance_too_low",
+        "draft_too_slow",
+        "verification_too_slow",
+        "overhead_too_high",
+        "round_too_slow",
+    ]
+    acceptance: AcceptanceShape
+    costs: list[CostShape]
