@@ -1,7 +1,7 @@
 """The speedup over the draft length: tokens per round divided by cost per round."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,8 +75,7 @@ def linear_speedup(
         return np.where(np.isinf(tokens) & np.isinf(cost), 1 / np.asarray(slope), ratio)
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Tokens, cost and speedup over some draft lengths; arrays of one shape.
 
     `gammas` [tokens], `expected_tokens` [tokens/round, bonus counted],

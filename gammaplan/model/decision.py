@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.band import bisect, tolerance_in_domain
-from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
 
@@ -17,8 +17,7 @@ SCAN_LIMIT = 1_024  # lengths searched where a cost is not convex and has no las
 ENDLESS = 2.0**53  # a speedup still rising here rises for ever
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """The run of draft lengths around the best that loses at most `tolerance`.
 
     `low` and `high` are its ends (`high` infinite where it never ends, both NaN
@@ -33,12 +32,11 @@ class Band:
     plain: bool
     gaps: tuple[tuple[int, int], ...] = ()
 
-    def __contains__(self, gamma: float) -> bool:
-        return self.low <= gamma <= self.high
+    def __contains__(self, gamma: object) -> bool:
+        return isinstance(gamma, int | float) and self.low <= gamma <= self.high
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """The best draft length and what surrounds it.
 
     Attributes
@@ -285,7 +283,7 @@ def beyond_measured(acceptance: Acceptance, gamma: float) -> bool:
 
 
 def _scan(acceptance: Acceptance, cost: Cost, max_gamma: int | None, tolerance: float) -> Decision:
-    end = cost.max_gamma if isinstance(cost, TableCost) else SCAN_LIMIT
+    end = SCAN_LIMIT if cost.max_gamma is None else cost.max_gamma
     end = end if max_gamma is None else min(end, max_gamma)
     all_ = curve(acceptance, cost, np.arange(end + 1))
     best = int(np.nanargmax(all_.speedup))
