@@ -8,7 +8,7 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
-from gammaplan.model.band import bisect, tolerance_in_domain
+from gammaplan.model.band import tolerance_in_domain
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
@@ -228,7 +228,7 @@ class _Linear:
         start = peak if math.isfinite(peak) else _last(lambda k: not above(k), 0) + 1
         high = math.inf if above(math.inf) else _last(above, start)
         high = min(high, self.limit)
-        low = _whole(float(bisect(np.vectorize(above), np.asarray(start), np.asarray(0.0))))
+        low = _first(above, start)
         gaps = ((1, int(low) - 1),) if plain and 1 < low < math.inf else ()
         if best == 0 and low > 1:
             return Band(self.tolerance, 0, 0, plain, gaps)
@@ -328,6 +328,14 @@ def _last(holds: Callable[[float], bool], start: float) -> float:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return int(low)
+
+
+def _first(holds: Callable[[float], bool], end: float) -> float:
+    """The smallest whole k >= 1 from which on everything up to `end` holds, as `end` does."""
+    low, high = 0.0, end
+    while (middle := (low + high) // 2) > low:
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return _whole(high)
 
 
 def _whole(value: float) -> float:
