@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gammaplan.cli.evidence import Case, Cases
-from gammaplan.data.findings import finding
 from gammaplan.documents.writing import optimum_result
 from gammaplan.errors import Finding
 from gammaplan.model.curve import curve
@@ -91,6 +90,10 @@ def _uncertainty(case: Case, decision: Decision, search: Search) -> "Uncertainty
 
 
 def _findings(case: Case, decision: Decision) -> list[Finding]:
+    if not (decision.unbounded or decision.extrapolated or decision.at_limit):
+        return []
+    from gammaplan.data.findings import finding
+
     found = []
     if decision.unbounded:
         top = "infinity" if math.isinf(decision.speedup) else f"{decision.speedup:.4g}×"

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from gammaplan.data.findings import finding
 from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
@@ -140,6 +139,8 @@ def gather_from(
     ratio = cost.ratio
     if alpha is None and not laws and ratio is None and not prices and not cost.any:
         alpha, ratio = EXAMPLE_ALPHA, EXAMPLE_C if cost_needed else None
+        from gammaplan.data.findings import finding
+
         found.append(
             finding("worked_example", given=f"α {alpha}" + f" and c {ratio}" * (ratio is not None))
         )
@@ -168,6 +169,8 @@ def gather_from(
     _account(cases, pairs, cost)
     if any(isinstance(c.cost, LinearCost) and c.cost.c >= 1 for c in cases.cases):
         worst = max(c.cost.c for c in cases.cases if isinstance(c.cost, LinearCost))
+        from gammaplan.data.findings import finding
+
         cases.findings.append(finding("looks_inverse", c=f"{worst:g}"))
     return cases
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gammaplan.model.arrays import Floats, Number, as_given, fraction, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, Number, as_given, fraction, non_negative
 
 LawName: TypeAlias = Literal["geometric", "per_position", "beta_geometric"]
 LawParameters: TypeAlias = dict[str, float | list[float | None]]

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gammaplan.model.arrays import Floats, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, non_negative
 
 
 class Cost(Protocol):

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.errors import DomainError
-from gammaplan.model.arrays import Floats, non_negative, numbers
+from gammaplan.model.arrays import ArrayLike, Floats, non_negative, numbers
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.model.acceptance import Acceptance, geometric_sum
-from gammaplan.model.arrays import Floats, Number, as_given, fraction, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, Number, as_given, fraction, non_negative
 from gammaplan.model.cost import Cost, linear_cost
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
-from gammaplan.model.band import tolerance_in_domain
+from gammaplan.model.arrays import share
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
@@ -122,7 +122,7 @@ def decide(
     >>> answer.gamma, round(answer.speedup, 2), answer.band.low, answer.band.high
     (6, 2.47, 4, 8)
     """
-    tolerance_in_domain(tolerance)
+    share("tolerance", tolerance)
     if max_gamma is not None and max_gamma < 0:
         raise DomainError(f"max_gamma must be at least 0, got {max_gamma}")
     if isinstance(cost, LinearCost):

@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import LawName, LawParameters, censored_alpha, geometric_sum, within
-from gammaplan.model.arrays import Floats, fraction, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, fraction, non_negative
 
 
 @dataclass(frozen=True)
