@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+# Loaded from here: ten imports further down CPython 3.11 maps and unmaps its frame stack 700 times.
+import numpy  # noqa: F401
 import typer
 
 from gammaplan.documents.evidence import Document, Evidence
