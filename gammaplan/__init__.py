@@ -38,6 +38,7 @@ _HOME = {
     "prediction": ("predict_speedup", "speedup_interval"),
     "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
+    "tree": ("Tree", "optimal_tree"),
 }
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
 _MODULE = {name: f"gammaplan.model.{home}" for home, names in _HOME.items() for name in names}
@@ -81,6 +82,8 @@ if TYPE_CHECKING:
     from gammaplan.model.prediction import predict_speedup as predict_speedup
     from gammaplan.model.prediction import speedup_interval as speedup_interval
     from gammaplan.model.runs import Run as Run
+    from gammaplan.model.tree import Tree as Tree
+    from gammaplan.model.tree import optimal_tree as optimal_tree
 
 __all__ = list(_MODULE)
 
