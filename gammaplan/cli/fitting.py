@@ -21,6 +21,7 @@ from gammaplan.shapes.parts import GammaByC
 
 FEW_ROUNDS = 30
 FEWEST_BLOCKS_SHOWN = 4
+BY_CLUSTER = ("mle", "mean_length")  # methods whose interval may be that of the clusters
 PRINTED = 0.005  # what rounding adds to a printed length
 
 
@@ -51,7 +52,7 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     for figures in [whole] if pooled else parts:
         findings += _figure_findings(figures, assumed)
     findings += _group_findings(groups, said, pooled)
-    if pooled and groups and whole["method"] == "mle":
+    if any(f["interval"] and f["method"] in BY_CLUSTER for f in ([whole] if pooled else parts)):
         findings += sparse(groups)
     engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
     result: FitResult = {

@@ -140,8 +140,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "few_clusters": (
         "warning",
-        "the interval is a lower bound on the uncertainty: {clusters} are too few to show how "
-        "acceptance varies",
+        "the interval is a lower bound on the uncertainty: {clusters} cannot show how acceptance "
+        "varies",
     ),
     "not_speculative": (
         "refusal",

@@ -251,6 +251,29 @@ def test_full_drafts_may_be_asserted(fit):
     assert "full_drafts_asserted" in codes(found)
 
 
+def rounds_of(label, good, bad):
+    """A plain record of two stretches."""
+    line = '{"drafted": 4, "accepted": %d, "label": "%s"}\n'
+    return "".join(
+        line % (k % 5 if i else 4 - k % 2, label) for i in (good, bad) for k in range(400)
+    )
+
+
+def test_a_record_of_two_stretches_is_called_too_short(fit, write):
+    _, document, _ = fit(write("rounds.jsonl", rounds_of("a", 0, 1)))
+    assert "few_clusters" in codes(document)
+    assert document["result"]["interval"]["method"] == "blocks"
+    _, document, _ = fit(write("rounds.jsonl", rounds_of("a", 1, 1)))
+    assert "few_clusters" not in codes(document)
+
+
+def test_groups_that_do_not_pool_are_called_too_short_as_well(fit, write):
+    both = rounds_of("a", 1, 1) + rounds_of("b", 0, 1)
+    _, document, _ = fit(write("rounds.jsonl", both))
+    assert document["result"]["pooled"] is False
+    assert "few_clusters" in codes(document)
+
+
 def test_a_narrower_level_gives_a_narrower_interval(fit):
     _, wide, _ = fit(LOG)
     _, narrow, _ = fit(LOG, "--level", "80%")
