@@ -141,6 +141,40 @@ def test_two_workers_answer_as_one_does(fit, write):
     assert two == one
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems never fork here")
+def test_workers_are_forked_from_one_thread_and_else_spawned(python):
+    pool = "from gammaplan.cli.fit import _pool; print(_pool(2)._mp_context.get_start_method())"
+    threaded = "import threading; threading.Thread(target=threading.Event().wait, daemon=True)"
+    assert python(pool) == "fork\n"
+    assert python(f"{threaded}.start(); {pool}") == "spawn\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted on Linux")
+def test_numpy_brings_the_program_no_threads(python):
+    code = "from gammaplan.cli import app; app.app = lambda: None; app.main(); import numpy, os; "
+    assert python(code + "print(len(os.listdir('/proc/self/task')))") == "1\n"
+
+
+def test_workers_leave_standard_input_to_the_program(script, write):
+    path = write("a.log", LOG.read_bytes())
+    command = [script, "fit", "-", path, "--workers", "2", "--json"]
+    done = subprocess.run(
+        command, input=LOG.read_bytes(), capture_output=True, timeout=60, check=True
+    )
+    assert counted(json.loads(done.stdout)) == {name: 2 * n for name, n in COUNTS.items()}
+
+
+def test_a_bar_is_drawn_only_when_there_is_something_to_tell(monkeypatch, write):
+    from gammaplan.cli import progress
+
+    started = []
+    monkeypatch.setattr("rich.progress.Progress.start", started.append)
+    with progress.bar_over([str(write("a", b"1234"))]) as told:
+        assert not started
+        told("a", 4)
+    assert len(started) == 1
+
+
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_standard_input_is_read_like_a_file(fit, name):
     _, piped, _ = fit("-", input=(SAMPLES / name).read_bytes())
