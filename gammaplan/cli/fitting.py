@@ -51,7 +51,7 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     whole = _figures(groups if pooled else [], assumed, named=False)
     for figures in [whole] if pooled else parts:
         findings += _figure_findings(figures, assumed)
-    findings += _group_findings(groups, said, pooled)
+    findings += _group_findings(groups, said, assumed, pooled=pooled)
     if any(f["interval"] and f["method"] in BY_CLUSTER for f in ([whole] if pooled else parts)):
         findings += sparse(groups)
     engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
@@ -74,9 +74,9 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _stated(group: Group, assumed: Assumed) -> Group:
-    """The group with the draft length that the user states."""
+    """The group with the draft length that the user states, where it has none of its own."""
     total = group.total
-    if assumed.gamma is None:
+    if assumed.gamma is None or total.gamma == assumed.gamma:
         return group
     longest = _longest(total, group.mean_length)
     if longest > assumed.gamma:
@@ -84,6 +84,8 @@ def _stated(group: Group, assumed: Assumed) -> Group:
             f"--gamma states the longest draft, and the input has drafts of {longest} tokens, "
             f"got {assumed.gamma}"
         )
+    if total.gamma is not None and not assumed.full_drafts:
+        return group
     return replace(group, counts=replace(total, gamma=assumed.gamma), pairs={})
 
 
@@ -241,8 +243,14 @@ def _figure_findings(figures: FitFigures, assumed: Assumed) -> list[Finding]:
     return found
 
 
-def _group_findings(groups: Sequence[Group], said: Collected, pooled: bool) -> list[Finding]:
+def _group_findings(
+    groups: Sequence[Group], said: Collected, assumed: Assumed, *, pooled: bool
+) -> list[Finding]:
     found: list[Finding] = []
+    known = {g.total.gamma for g in groups} - {None, assumed.gamma}
+    if assumed.gamma and known:
+        lengths = " and ".join(map(str, sorted(g for g in known if g)))
+        found.append(finding("gamma_known", stated=assumed.gamma, gammas=lengths))
     if not groups and said.empty:
         found.append(finding("zero_drafts", records=f"{said.empty} record(s)"))
     if len(groups) > 1:

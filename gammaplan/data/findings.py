@@ -108,6 +108,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "the groups have different draft lengths ({gammas}): they must not be pooled",
     ),
+    "gamma_known": (
+        "warning",
+        "--gamma states {stated}, and the input has drafts of {gammas} tokens: its own length is "
+        "used",
+    ),
     "multi_series": ("note", "several {kind} in one input: {names}"),
     "replay_inflation": (
         "refusal",

@@ -278,6 +278,25 @@ def test_the_longest_draft_may_be_stated(fit):
     assert bounds[1]["high"] == 189 / (189 + 26)
 
 
+def test_a_stated_length_yields_to_the_one_that_is_printed_and_it_is_said(fit):
+    _, plain, _ = fit(LOG)
+    _, stated, _ = fit(LOG, "--gamma", "5")
+    _, same, _ = fit(LOG, "--gamma", "3")
+    assert plain["result"] == stated["result"] == same["result"]
+    assert "gamma_known" in codes(stated)
+    assert "gamma_known" not in codes(plain) + codes(same)
+    said = "--gamma states 5, and the input has drafts of 3 tokens: its own length is used"
+    assert said in [w["message"] for w in stated["warnings"]]
+
+
+def test_a_stated_length_does_not_pool_groups_of_other_lengths(fit, write):
+    line = '{"drafted": %d, "accepted": 1, "label": "%s"}\n'
+    path = write("rounds.jsonl", "".join(line % (d, d) for d in (2, 4) for _ in range(40)))
+    _, found, _ = fit(path, "--gamma", "4")
+    assert found["result"]["pooled"] is False
+    assert [g["gamma"] for g in found["result"]["groups"]] == [2, 4]
+
+
 def test_full_drafts_may_be_asserted(fit):
     _, found, _ = fit(SAMPLES / "vllm/v083_log_rate_only.log", "--gamma", "5", "--full-drafts")
     assert found["result"]["method"] == "mean_length"
@@ -580,6 +599,26 @@ def test_a_position_that_is_no_number_costs_only_the_positions(fit, write):
     assert found["result"]["counts"]["accepted"] == 12_208
     assert found["result"]["method"] == "mean_length"
     assert "position='three'" in stderr
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [
+        lambda line: line + " 1717236641000",
+        lambda line: "\t" + line,
+        lambda line: line.replace(" ", "\t"),
+        lambda line: line.replace("{", " { ").replace(",", " , ").replace("}", " }"),
+        lambda line: line.replace("} ", "}"),
+        lambda line: line + ' # {trace_id="x"} 1.0 1717236641.5',
+    ],
+)
+@pytest.mark.parametrize("comments", [True, False])
+def test_a_page_may_be_laid_out_in_every_legal_way(fit, write, lay, comments):
+    whole = PAGE.read_text().splitlines()
+    lines = [x if x.startswith("#") else lay(x) for x in whole if comments or x[:1] != "#"]
+    _, laid, _ = fit(write("a.prom", "\n".join(lines) + "\n"))
+    _, plain, _ = fit(PAGE)
+    assert laid["result"] == plain["result"]
 
 
 def test_a_cut_metrics_line_is_dropped_and_named(fit, write):
