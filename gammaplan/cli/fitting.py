@@ -46,7 +46,9 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     findings = list(said.findings)
     groups = [_stated(g, assumed) for g in said.groups.values()]
     pooled = _may_pool(groups)
-    shown = list(said.listed.values()) or groups
+    listed = list(said.listed.values())
+    apart = any(g.repeated for g in listed)  # in no group, and listed beside them
+    shown = groups + listed if apart else listed or groups
     parts = [_figures([_stated(g, assumed)], assumed, named=True) for g in shown]
     whole = _figures(groups if pooled else [], assumed, named=False)
     for figures in [whole] if pooled else parts:
@@ -247,9 +249,9 @@ def _group_findings(
     groups: Sequence[Group], said: Collected, assumed: Assumed, *, pooled: bool
 ) -> list[Finding]:
     found: list[Finding] = []
-    known = {g.total.gamma for g in groups} - {None, assumed.gamma}
-    if assumed.gamma and known:
-        lengths = " and ".join(map(str, sorted(g for g in known if g)))
+    other = {g.total.gamma for g in groups} - {None, assumed.gamma}
+    if assumed.gamma and other:
+        lengths = " and ".join(map(str, sorted(g for g in other if g)))
         found.append(finding("gamma_known", stated=assumed.gamma, gammas=lengths))
     if not groups and said.empty:
         found.append(finding("zero_drafts", records=f"{said.empty} record(s)"))

@@ -184,6 +184,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "every draft is taken to have been full, as --full-drafts says",
     ),
     "untimed": ("warning", "{records} record(s) carry no time and were left out of the period"),
+    "time_in_part": (
+        "warning",
+        "records carry no {parts}: --since and --until were compared without",
+    ),
     "fitted_first": ("note", "{name} is a report of {engine} and was fitted first: α {alpha}"),
     "not_pooled": ("note", "the groups must not be added up; each has its own answer"),
     "many_groups": ("warning", "only the first {limit} groups are listed"),

@@ -161,10 +161,12 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
     since = times.parse(asked.since) if asked.since else None
     until = times.parse(asked.until) if asked.until else None
     untimed = kept = outside = 0
+    unseen: set[str] = set()
     for item in items:
         if isinstance(item, Record | Round):
             time = item.time if isinstance(item, Round) else item.time or item.name
             inside = times.within(time, since, until)
+            unseen |= times.lacking(time, since, until)
             untimed += inside is None
             outside += inside is False
             kept += inside is True
@@ -173,6 +175,8 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
         yield item
     if untimed:
         yield finding("untimed", records=untimed)
+    if unseen:
+        yield finding("time_in_part", parts=" and no ".join(sorted(unseen, reverse=True)))
     if outside and not kept:
         yield finding("no_spec_data", hint=" of the time asked for")
 

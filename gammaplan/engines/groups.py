@@ -77,6 +77,7 @@ class Group:
     rate: float | None = None
     tree: bool = False
     unusable: bool = False
+    repeated: bool = False
     parts: dict[str, set[str]] = field(default_factory=dict)
     records: int = 0
 
@@ -99,6 +100,7 @@ class Group:
         self.sums.add(item)
         self.tree |= item.tree
         self.unusable |= item.unusable
+        self.repeated |= item.repeated
         self.rate = item.rate if item.rate is not None else self.rate
         if item.average is not None:
             length, weight = item.average
@@ -170,8 +172,9 @@ def _add(found: Collected, item: Record | Round | Batch, extra: Labels, by: str 
     if not isinstance(item, Round) and item.counts.drafted == 0:
         found.empty += 1
         return
-    key = (*sorted(labels.items()), gamma)
-    found.groups.setdefault(key, Group(labels)).add(item)
+    if not (isinstance(item, Record) and item.repeated):
+        key = (*sorted(labels.items()), gamma)
+        found.groups.setdefault(key, Group(labels)).add(item)
     if by is None:
         return
     found.keys |= _keys(item)
@@ -245,6 +248,7 @@ def _joined(a: Group, b: Group) -> Group:
         rate=a.rate if a.rate is not None else b.rate,
         tree=a.tree or b.tree,
         unusable=a.unusable or b.unusable,
+        repeated=a.repeated or b.repeated,
         parts={k: a.parts.get(k, set()) | b.parts.get(k, set()) for k in {*a.parts, *b.parts}},
         records=a.records + b.records,
     )

@@ -168,7 +168,8 @@ def test_a_bar_is_drawn_only_when_there_is_something_to_tell(monkeypatch, write)
     from gammaplan.cli import progress
 
     started = []
-    monkeypatch.setattr("rich.progress.Progress.start", started.append)
+    start = property(lambda bar: lambda: started.append(bar))
+    monkeypatch.setattr("rich.progress.Progress.start", start)
     with progress.bar_over([str(write("a", b"1234"))]) as told:
         assert not started
         told("a", 4)
@@ -252,6 +253,37 @@ def test_records_without_a_time_are_left_out_of_a_period_and_counted(fit):
     code, found, stderr = fit(PAGE, "--since", "10:00")
     assert (code, codes(found)) == (1, ["untimed"])
     assert "1 record(s) carry no time" in stderr
+
+
+@pytest.mark.parametrize(
+    ("limit", "parts"),
+    [("2027-06-01 10:10", "year"), ("06-01 10:10", None), ("10:10", None)],
+)
+def test_a_year_that_records_lack_is_not_compared_and_it_is_said(fit, limit, parts):
+    _, found, _ = fit(LOG, "--since", limit)
+    said = [w["message"] for w in found["warnings"] if w["code"] == "time_in_part"]
+    told = f"records carry no {parts}: --since and --until were compared without"
+    assert said == ([told] if parts else [])
+
+
+def test_records_that_print_a_clock_alone_lack_the_date(fit, write):
+    line = '{"drafted": 4, "accepted": 2, "time": "10:11:12"}\n'
+    _, found, _ = fit(write("rounds.jsonl", line * 20), "--since", "2026-06-01 10:10")
+    said = [w["message"] for w in found["warnings"] if w["code"] == "time_in_part"]
+    assert said == ["records carry no year and no date: --since and --until were compared without"]
+
+
+def test_requests_of_mixed_kinds_of_draft_are_listed_beside_the_kinds(fit):
+    log = SAMPLES / "llamacpp/server_two_slots_two_types.log"
+    _, kinds, _ = fit(log)
+    _, found, _ = fit(log, "--by", "request")
+    groups = found["result"]["groups"]
+    assert [g["labels"] for g in groups] == [
+        {"type": "ngram-mod"}, {"type": "draft-mtp"}, {"request": "700"}, {"request": "765"},
+    ]  # fmt: skip
+    assert groups[:2] == kinds["result"]["groups"]
+    assert [g["counts"]["accepted"] for g in groups[2:]] == [52, 82]
+    assert groups[2]["bounds"]["low"] == 52 / 64
 
 
 def test_by_window_lists_windows_in_order(fit):
