@@ -461,6 +461,44 @@ def test_the_form_of_a_log_changes_nothing(fit, write, form):
     assert counted(found) == COUNTS
 
 
+ENVELOPES = {
+    "journal": lambda line: {"MESSAGE": line, "_HOSTNAME": "node-1"},
+    "fluent-bit": lambda line: {"log": line + "\n", "kubernetes": {"pod_name": "llm-0"}},
+    "Loki": lambda line: {"labels": {"pod": "llm-0"}, "line": line, "timestamp": "9"},
+    "Google Cloud": lambda line: {"textPayload": line, "timestamp": "9"},
+}
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+def test_the_envelope_of_a_log_changes_no_count(fit, write, name):
+    wrapped = [json.dumps(ENVELOPES[name](line)) + "\n" for line in LOG.read_text().splitlines()]
+    _, found, _ = fit(write("a.log", "".join(wrapped)))
+    assert counted(found) == COUNTS
+
+
+def test_pods_in_one_aggregated_log_are_groups(fit, write):
+    rows = [
+        json.dumps({"log": line, "kubernetes": {"pod_name": pod}}) + "\n"
+        for line in LOG.read_text().splitlines()
+        for pod in ("llm-0", "llm-1")
+    ]
+    _, found, _ = fit(write("a.log", "".join(rows)))
+    assert [g["labels"] for g in found["result"]["groups"]] == [
+        {"container": "llm-0"}, {"container": "llm-1"},
+    ]  # fmt: skip
+    assert [g["counts"]["rounds"] for g in found["result"]["groups"]] == [766, 766]
+
+
+def test_responses_with_their_headers_and_one_after_another_are_read(fit, write):
+    page = json.loads((SAMPLES / "sglang/meta_info_0523_batch.json").read_text())
+    _, plain, _ = fit(SAMPLES / "sglang/meta_info_0523_batch.json")
+    headers = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
+    one_by_one = "".join(json.dumps(row, indent=2) + "\n" for row in page)
+    for text in (headers + json.dumps(page), one_by_one, "".join(map(json.dumps, page))):
+        _, found, _ = fit(write("a.json", text))
+        assert found["result"] == plain["result"]
+
+
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])
 def test_a_cut_log_gives_its_whole_records_and_names_the_cut_one(fit, write, share):
     data = LOG.read_bytes()
