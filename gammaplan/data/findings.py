@@ -168,6 +168,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "a metrics sample cannot be a count and was left out: {name} {value}",
     ),
+    "several_scrapes": (
+        "note",
+        "the page has the same series several times: the last values were used",
+    ),
     "too_many_series": (
         "warning",
         "more than {limit} label sets: the rest of the page was not read",

@@ -104,6 +104,13 @@ def difference(before: Iterable[Sample], after: Iterable[Sample]) -> Iterator[Sa
         yield finding("counter_reset", processes=len(restarted))
 
 
+def latest(page: Iterable[Sample]) -> tuple[list[Sample], bool]:
+    """The last sample of each series, where scrapes follow each other, and whether any do."""
+    every = list(page)
+    last = {_key(sample): sample for sample in every}
+    return list(last.values()), len(last) < len(every)
+
+
 def _key(sample: Sample) -> tuple[object, ...]:
     return (sample.name, *sorted(sample.labels.items()))
 

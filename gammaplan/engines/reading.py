@@ -20,7 +20,7 @@ from gammaplan.engines.base import (
     engines,
 )
 from gammaplan.engines.lines import Block, Blocks, is_log_line, named, open_stream
-from gammaplan.engines.prometheus import HEAD, difference, samples
+from gammaplan.engines.prometheus import HEAD, difference, latest, samples
 from gammaplan.engines.values import values
 from gammaplan.errors import Finding, InputError
 
@@ -177,8 +177,9 @@ def _wanted_samples(
     }
     blocks = Blocks(stream)
     found = list(samples(blocks, sorted(families)))
-    kept = [s for s in found if isinstance(s, Sample)]
-    return kept, [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
+    kept, again = latest(s for s in found if isinstance(s, Sample))
+    noted = [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
+    return kept, [*noted, *([finding("several_scrapes")] if again else [])]
 
 
 def _read_exposition(stream: BufferedReader, known: list[Candidate]) -> Reading:

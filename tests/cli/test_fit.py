@@ -691,6 +691,16 @@ def test_a_page_may_be_laid_out_in_every_legal_way(fit, write, lay, comments):
     assert laid["result"] == plain["result"]
 
 
+@pytest.mark.parametrize("name", ["vllm/metrics_k7.prom", "tensorrt_llm/prometheus.prom"])
+def test_scrapes_in_one_file_count_once(fit, write, name):
+    page = (SAMPLES / name).read_bytes()
+    _, once, _ = fit(SAMPLES / name)
+    _, twice, _ = fit(write("a.prom", page + page))
+    assert twice["result"] == once["result"]
+    assert "several_scrapes" in codes(twice)
+    assert "several_scrapes" not in codes(once)
+
+
 def test_a_cut_metrics_line_is_dropped_and_named(fit, write):
     text = PAGE.read_text()
     cut = text[: text.index('position="6"') + 5]
