@@ -352,3 +352,25 @@ def test_rows_of_a_batch_hold_their_responses():
     rows, plain = ([*requests.read(iter(values))] for values in ([row, failed], [body]))
     assert rows == plain
     assert rows[-1].counts.accepted == 4
+
+
+@both
+@pytest.mark.parametrize("between", [" ", " " + HEAD, HEAD])
+def test_windows_that_share_a_line_are_all_read(read, between):
+    items = list(read(blocks(f"{HEAD}{NEWEST}{between}{NEWEST}\n{HEAD}{NEWEST}\n")))
+    assert counted(items) == FULL + FULL + FULL
+    assert lost(items) == 0
+
+
+@both
+@pytest.mark.parametrize("stop", range(30, len(NEWEST) - 6, 7))
+def test_a_window_that_another_one_cuts_off_is_dropped_and_never_mixed_with_it(read, stop):
+    items = list(read(blocks(f"{HEAD}{NEWEST[:stop]}{HEAD}{NEWEST}\n")))
+    assert counted(items) == FULL
+    assert lost(items) == 1
+
+
+def test_windows_that_share_a_line_have_their_own_times():
+    other = HEAD.replace("10:10:41", "10:10:51")
+    items = list(log.read(blocks(f"{HEAD}{NEWEST} {other}{NEWEST}\n")))
+    assert [item.name for item in items] == ["06-01 10:10:41", "06-01 10:10:51"]
