@@ -1,8 +1,13 @@
 """The best draft tree of every size where ranks rise: a recurrence over children and nodes."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats
+
+MOST_SUMS = 2e11  # of the level by level recurrence: some minutes
 
 
 class Recurrence:
@@ -18,32 +23,25 @@ class Recurrence:
         self.nodes = nodes
         self.endless = len(rows) == 1 and depth >= nodes
         if self.endless:
-            self.table, best = self._level(rows[0], None)
+            self.table, best = _level(rows[0], None, nodes)
             self.values = [best]
             return
-        below = np.full(nodes + 1, -np.inf)
-        below[0] = 1.0
-        self.values = [below]
+        if depth * nodes * nodes * rows.shape[1] > MOST_SUMS:
+            raise DomainError(
+                "ranks that rise under a bound on depth need fewer nodes or levels: "
+                f"{nodes:,} nodes on {depth:g} levels of {rows.shape[1]} children are too many"
+            )
+        self.values = [_leaf(nodes)]
         for level in range(int(depth), 0, -1):
-            self.values.insert(0, self._level(self._row(level), self.values[0])[1])
+            self.values.insert(0, _level(self._row(level), self.values[0], nodes)[1])
 
-    def _level(self, ranks: Floats, below: Floats | None) -> tuple[Floats, Floats]:
-        """``T`` of one level and ``F`` of the one above; without `below`, ``F`` is its own."""
-        nodes, width = self.nodes, len(ranks)
-        table = np.full((width + 1, nodes + 1), -np.inf)
-        table[0, 0] = 1.0
-        best = np.full(nodes + 1, -np.inf)
-        best[0] = 1.0
-        source = best if below is None else below
-        gains = np.full((width, nodes), -np.inf)  # of m nodes, stored backwards
-        scratch = np.empty((width, nodes))
-        for n in range(1, nodes + 1):
-            gain = source[n - 1]
-            gains[:, nodes - n] = ranks * gain if gain > -np.inf else -np.inf
-            sums = np.add(table[:-1, :n], gains[:, nodes - n :], out=scratch[:, :n])
-            np.max(sums, axis=1, out=table[1:, n])
-            best[n] = table[:, n].max()
-        return table, best
+    @staticmethod
+    def levels(ranks: Floats, nodes: int) -> Iterator[Floats]:
+        """``F`` of trees of at most 1, 2, ... levels whose ranks are alike, without end."""
+        below = _leaf(nodes)
+        while True:
+            below = _level(ranks, below, nodes)[1]
+            yield below
 
     def _row(self, level: int) -> Floats:
         row: Floats = self.rows[min(level, len(self.rows)) - 1]
@@ -59,7 +57,7 @@ class Recurrence:
         while any(sizes):
             ranks = self._row(level)
             below = self.values[0 if self.endless else level]
-            table = self.table if self.endless else self._level(ranks, below)[0]
+            table = self.table if self.endless else _level(ranks, below, self.nodes)[0]
             shares = [self._shares(table, ranks, below, size) for size in sizes]
             children += map(len, shares)
             sizes, level = [size for share in shares for size in share], level + 1
@@ -80,3 +78,29 @@ class Recurrence:
             shares.append(many - 1)
             size -= many
         return shares[::-1]
+
+
+def _leaf(nodes: int) -> Floats:
+    """``F`` of a node that may have no children: 1 with nothing below it."""
+    alone = np.full(nodes + 1, -np.inf)
+    alone[0] = 1.0
+    return alone
+
+
+def _level(ranks: Floats, below: Floats | None, nodes: int) -> tuple[Floats, Floats]:
+    """``T`` of one level and ``F`` of the one above; without `below`, ``F`` is its own."""
+    width = len(ranks)
+    table = np.full((width + 1, nodes + 1), -np.inf)
+    table[0, 0] = 1.0
+    best = np.full(nodes + 1, -np.inf)
+    best[0] = 1.0
+    source = best if below is None else below
+    gains = np.full((width, nodes), -np.inf)  # of m nodes, stored backwards
+    scratch = np.empty((width, nodes))
+    for n in range(1, nodes + 1):
+        gain = source[n - 1]
+        gains[:, nodes - n] = ranks * gain if gain > -np.inf else -np.inf
+        sums = np.add(table[:-1, :n], gains[:, nodes - n :], out=scratch[:, :n])
+        np.max(sums, axis=1, out=table[1:, n])
+        best[n] = table[:, n].max()
+    return table, best

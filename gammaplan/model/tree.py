@@ -10,7 +10,7 @@ from gammaplan.errors import DomainError
 from gammaplan.model.arrays import ArrayLike, Floats, numbers
 
 MOST_NODES = 1_000_000
-MOST_BY_RECURRENCE = 8_192  # its time grows with the square
+MOST_BY_RECURRENCE = 4_096  # its time grows with the square
 SUM_SLACK = 1e-9  # ranks that sum above 1 by less are taken as rounded
 
 Node: TypeAlias = tuple[float, int, int]  # path probability, parent, child number (first: 0)
@@ -129,6 +129,11 @@ class Ranks(NamedTuple):
         for name, bound in (("max_depth", max_depth), ("max_width", max_width)):
             if bound is not None and bound < 1:
                 raise DomainError(f"{name} must be at least 1, got {bound}")
+        if given.ndim == 2 and max_depth is not None and max_depth > len(given):
+            raise DomainError(
+                f"ranks must have a vector for each of max_depth {max_depth} levels, "
+                f"got {len(given)}"
+            )
         limit = np.inf if max_depth is None else max_depth
         if given.ndim == 1:
             return cls(given[None, :max_width], limit)
@@ -200,14 +205,14 @@ def optimal_tree(
     --------
     >>> best = optimal_tree([0.63, 0.11, 0.057, 0.022], 7)
     >>> best.depth, best.children
-    (5, (2, 1, 1, 1, 0, 1, 1, 0))
+    (5, (2, 2, 0, 1, 0, 1, 1, 0))
     """
     known, nodes = _asked(ranks, budget, max_depth, max_width)
     if known.fall:
-        return _arranged(_largest(known, nodes))
+        return arranged(best_first(known, nodes))
     from gammaplan.model.recurrence import Recurrence
 
-    return Tree.from_children(Recurrence(known.rows, known.depth, nodes).children())
+    return Tree.from_children(Recurrence(known.rows, min(known.depth, nodes), nodes).children())
 
 
 def growth(
@@ -232,10 +237,10 @@ def growth(
     """
     known, nodes = _asked(ranks, budget, max_depth, max_width)
     if known.fall:
-        return np.cumsum([1.0, *(path for path, _, _ in _largest(known, nodes))])
+        return np.cumsum([1.0, *(path for path, _, _ in best_first(known, nodes))])
     from gammaplan.model.recurrence import Recurrence
 
-    return Recurrence(known.rows, known.depth, nodes).values[0]
+    return Recurrence(known.rows, min(known.depth, nodes), nodes).values[0]
 
 
 def _asked(
@@ -250,11 +255,12 @@ def _asked(
     return known, known.most_nodes(budget)
 
 
-def _largest(known: Ranks, nodes: int) -> Iterator[Node]:
-    """The nodes of the largest path products, each after its parent and its elder siblings.
+def best_first(known: Ranks, nodes: int) -> Iterator[Node]:
+    """The nodes by their path products, each after its parent and its elder siblings.
 
     A heap of at most one entry a node: taking one offers its first child and
-    its next sibling.
+    its next sibling. Where ranks fall these are the largest products there
+    are; where they rise it is a greedy choice.
     """
     rows, width = known.rows.tolist(), known.rows.shape[1]
     heap = [(-rows[0][0], 0, 0, 1, 1.0)]
@@ -269,7 +275,7 @@ def _largest(known: Ranks, nodes: int) -> Iterator[Node]:
             heappush(heap, (path * row[0], node, 0, level + 1, -path))
 
 
-def _arranged(nodes: Iterable[Node]) -> Tree:
+def arranged(nodes: Iterable[Node]) -> Tree:
     """The tree of nodes that each come after their parent and elder siblings, breadth first."""
     children: list[list[int]] = [[]]
     for node, (_, parent, _) in enumerate(nodes, 1):
