@@ -17,6 +17,7 @@ RESULTS = {
     "cost": "planning.CostResult",
     "plan": "planning.PlanResult",
     "explain": "planning.ExplainResult",
+    "tree": "tree.TreeResult",
 }
 GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
 

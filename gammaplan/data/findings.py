@@ -232,6 +232,29 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
         "textbook cost 1 + cγ makes of the speedup",
     ),
+    "tree_smaller": (
+        "warning",
+        "no tree of {budget} nodes exists within the bounds: the largest has {most} nodes",
+    ),
+    "tree_at_limit": (
+        "note",
+        "the best tree is the largest that was searched ({nodes} nodes); a larger one may be faster",
+    ),
+    "passes_unknown": (
+        "warning",
+        "the timed passes end at {tokens} tokens: trees of more than {nodes} nodes have no known "
+        "cost",
+    ),
+    "ranks_drawn": (
+        "note",
+        "there are too many sequences of rejected children to enumerate: one was drawn at each of "
+        "{positions} positions (seed {seed})",
+    ),
+    "heads_as_independent": (
+        "note",
+        "accuracies of heads are taken as independent of one another; they were logged so, and a "
+        "path of several levels may be accepted more or less often",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

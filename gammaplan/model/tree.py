@@ -150,6 +150,14 @@ class Ranks(NamedTuple):
         """Whether no rank exceeds its elder sibling's, so that best-first is exact."""
         return bool((np.diff(self.rows, axis=1) <= 0).all())
 
+    def reach(self, budget: int) -> int:
+        """`most_nodes` of a budget that can be planned for; DomainError for others."""
+        most = MOST_NODES if self.fall else MOST_BY_RECURRENCE
+        if not 0 <= budget <= most:
+            why = "" if self.fall else ", where a rank exceeds its elder sibling's"
+            raise DomainError(f"budget must be 0 to {most:,} nodes{why}, got {budget:,}")
+        return self.most_nodes(budget)
+
     def most_nodes(self, budget: int) -> int:
         """The nodes of the largest tree of at most `budget` that the bounds allow."""
         width = self.rows.shape[1]
@@ -248,11 +256,7 @@ def _asked(
 ) -> tuple[Ranks, int]:
     """What is known and how many nodes it allows; checked."""
     known = Ranks.of(ranks, max_depth=max_depth, max_width=max_width)
-    most = MOST_NODES if known.fall else MOST_BY_RECURRENCE
-    if not 0 <= budget <= most:
-        why = "" if known.fall else ", where a rank exceeds its elder sibling's"
-        raise DomainError(f"budget must be 0 to {most:,} nodes{why}, got {budget}")
-    return known, known.most_nodes(budget)
+    return known, known.reach(budget)
 
 
 def best_first(known: Ranks, nodes: int) -> Iterator[Node]:

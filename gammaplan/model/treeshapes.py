@@ -1,7 +1,7 @@
 """Draft trees by rule: balanced, of fixed width and steps, and greedy; to compare and to set."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,10 +13,13 @@ from gammaplan.model.treeplan import Bounds
 MOST_TOPK = 16  # children a step that are tried
 
 
+ShapeName: TypeAlias = Literal["chain", "balanced", "topk_steps", "greedy"]
+
+
 class Shaped(NamedTuple):
     """A tree made by a rule: the rule's name, its width and steps where it has them, the tree."""
 
-    name: str
+    name: ShapeName
     tree: Tree
     width: int | None = None
     steps: int | None = None
@@ -96,7 +99,7 @@ def by_steps(known: Ranks, nodes: int, width: int) -> Iterator[tuple[int, Tree]]
 
 
 def shapes(
-    ranks: ArrayLike, nodes: int, score: Callable[[Tree], float], bounds: Bounds = Bounds()
+    ranks: ArrayLike, nodes: int, score: Callable[[Shaped], float], bounds: Bounds = Bounds()
 ) -> list[Shaped]:
     """A tree of `nodes` by each rule that can have as many within the bounds.
 
@@ -125,5 +128,5 @@ def shapes(
     return found
 
 
-def _best(made: list[Shaped], score: Callable[[Tree], float]) -> list[Shaped]:
-    return [max(made, key=lambda shaped: score(shaped.tree))] if made else []
+def _best(made: list[Shaped], score: Callable[[Shaped], float]) -> list[Shaped]:
+    return [max(made, key=score)] if made else []
