@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from gammaplan.cli import values
-from gammaplan.cli.evidence import NO_COST, Case, Cases, CostFlags, gather_from, read_documents
+from gammaplan.cli.evidence import Case, Cases, gather_from, read_documents
+from gammaplan.cli.flags import NO_COST, CostFlags, RunFlags
 from gammaplan.cli.subjects import Given, Subject, gathered, law_spreads, priors
 from gammaplan.documents.evidence import Evidence
 from gammaplan.documents.writing import acceptance_shape
@@ -111,10 +112,10 @@ def _runs(found: dict[str, str]) -> "tuple[Run, ...]":
     figures = [f"{key}={found[key]}" for key in RUN if key in found]
     if not figures:
         return ()
-    from gammaplan.cli.runs import RunFlags, gather_runs
+    from gammaplan.cli.runs import gather_runs
 
     try:
-        return gather_runs(RunFlags(run=[",".join(figures)])).runs
+        return gather_runs(RunFlags(run=[",".join(figures)])).batches[0].runs
     except typer.BadParameter as error:
         said = error.message.replace(f"--run {','.join(figures)}", "its run")
         raise typer.BadParameter(f"--candidate {found['name']}: {said}") from None

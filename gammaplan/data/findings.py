@@ -199,6 +199,12 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the runs have several batches ({batches}), and a batch changes the cost; these are the "
         "figures of batch {batch}, --pick batch=N chooses another",
     ),
+    "batch_left_out": ("warning", "the runs of batch {batch} were left out: {why}"),
+    "unknown_method": (
+        "warning",
+        "{method} is no draft method that has a prior of its own, and the prior of all drafts is "
+        "used; known are {known}",
+    ),
     "verify_below_target": (
         "warning",
         "the verifying pass ({verify:g} ms) is shorter than the plain one ({target:g} ms): its "

@@ -2,17 +2,28 @@
 
 from collections.abc import Mapping
 
+from rich.console import Console
 from rich.table import Table
 
-from gammaplan.report.words import console, percent, plain, say
+from gammaplan.report.words import console, named, parts, percent, plain, say
 from gammaplan.shapes.planning import CostResult
 
 NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "round_cost": "round"}
 
 
 def print_cost(result: CostResult, inputs: Mapping[str, object]) -> None:
-    """The cost in one line, its terms, then each measured length beside the textbook's."""
+    """The cost, or that of each group."""
     out = console()
+    for i, part in enumerate(parts(result)):
+        if i:
+            out.print()
+        if part.get("labels"):
+            say(out, named(part["labels"]), style="bold")
+        _print_one(out, part)
+
+
+def _print_one(out: Console, result: CostResult) -> None:
+    """The cost in one line, its terms, then each measured length beside the textbook's."""
     say(out, headline(result), style="bold")
     for term in result["terms"]:
         if term["name"] != "round_cost":
