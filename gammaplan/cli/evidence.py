@@ -311,5 +311,5 @@ def _account(
 
 
 def _origin(evidence: Evidence) -> str:
-    plain = evidence.source in ("flag", "default", "prior", "mix")
+    plain = evidence.source in ("flag", "default", "prior", "mix", "runs")
     return evidence.source if plain else f"evidence:{evidence.source}"

@@ -53,7 +53,8 @@ def assumptions(
         if cost and cost["kind"] == "prior":
             add("cost_of_one", cost["table"][0]["round_cost"] - 1, "prior", "--c")
         elif cost and cost["table"]:
-            add("round_cost", None, sources["c"], "--c")
+            measured = sources["c"] == "runs"
+            add("round_cost", None, sources["c"], "--mix" if measured else "--c")
         elif cost:
             add("c", cost["c"], sources["c"], "--c")
             add("overhead", cost["overhead"], sources["overhead"], "--overhead")

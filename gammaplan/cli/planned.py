@@ -117,12 +117,14 @@ def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject
             if found := by_file(given):
                 return found, True
         return [gathered("", given)], False
-    from gammaplan.cli.drafts import drafts, mixed
-
     if asked.candidates and asked.mix:
         raise typer.BadParameter("--candidate and --mix exclude each other; compare one at a time")
     if asked.candidates:
+        from gammaplan.cli.drafts import drafts
+
         return drafts(asked.candidates, given), True
+    from gammaplan.cli.mix import mixed
+
     return [mixed(asked.mix, given)], False
 
 

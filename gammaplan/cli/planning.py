@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -27,7 +27,6 @@ from gammaplan.model.planning import (
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
     from gammaplan.cli.subjects import Subject
-    from gammaplan.model.runs import Run
     from gammaplan.shapes.answers import OptimumResult
     from gammaplan.shapes.planning import (
         ApartShape,
@@ -76,24 +75,22 @@ def plan_of(
 def _part(
     subject: Subject, case: Case, optimum: OptimumResult, search: Search, times: Times
 ) -> PlanResult:
-    runs = subject.given.runs
+    measured = subject.measured
     best, band = optimum["gamma"], optimum["band"]
-    lengths = lengths_shown(best, band["high"], {run.gamma for run in runs}, search.max_gamma)
+    lengths = lengths_shown(best, band["high"], measured, search.max_gamma)
     spreads = subject.spreads(case)
     ahead = predicted(case.acceptance, case.cost, lengths, spreads)
     kinds = {case.acceptance_shape.get("kind"), case.cost_shape and case.cost_shape["kind"]}
     unknown = "prior" in kinds
     return {
         **optimum,
-        "rows": _rows(case, optimum, ahead, runs, times),
+        "rows": _rows(case, optimum, ahead, measured, times),
         "prediction": {"level": LEVEL, "covers": _covers(subject, case)} if spreads else None,
         "always_within": _always_within(case, search, lengths),
         "end_to_end": _end_to_end(optimum["speedup"], times),
         "next_runs": [
             {"gamma": g, "why": why}
-            for g, why in next_runs(
-                best, ahead, {run.gamma for run in runs}, search.max_gamma, unknown=unknown
-            )
+            for g, why in next_runs(best, ahead, measured, search.max_gamma, unknown=unknown)
         ],
         "narrows": narrows(subject, case, ahead, best),
         "assumptions": assumptions(subject, case, optimum, search),
@@ -106,7 +103,11 @@ def _part(
 
 
 def _rows(
-    case: Case, optimum: OptimumResult, ahead: Predicted, runs: Sequence[Run], times: Times
+    case: Case,
+    optimum: OptimumResult,
+    ahead: Predicted,
+    measured: Mapping[int, float],
+    times: Times,
 ) -> list[PlanRow]:
     band = optimum["band"]
     low, high = band["low"], band["high"]
@@ -124,7 +125,7 @@ def _rows(
                 "high": finite(above),
                 "expected_tokens": tokens,
                 "round_cost": finite(cost),
-                "measured": _measured(runs, gamma),
+                "measured": measured.get(gamma),
                 "in_band": low is not None
                 and low <= gamma
                 and (high is None or gamma <= high)
@@ -137,14 +138,8 @@ def _rows(
     return rows
 
 
-def _measured(runs: Sequence[Run], gamma: int) -> float | None:
-    """The geometric mean of the speedups measured at a length."""
-    logs = [math.log(run.speedup) for run in runs if run.gamma == gamma]
-    return math.exp(math.fsum(logs) / len(logs)) if logs else None
-
-
 def _covers(subject: Subject, case: Case) -> list[str]:
-    if id(case) in subject.calibrations:
+    if id(case) in subject.calibrations or subject.priced:
         return ["acceptance", "cost", "run"]
     covers = []
     known = case.acceptance_shape

@@ -16,11 +16,11 @@ from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import LinearCost
 from gammaplan.model.planning import Spread, alpha_spread
 from gammaplan.model.posterior import FAMILIES, family
+from gammaplan.model.runs import Run, speedups
 from gammaplan.report.plain import printable
 
 if TYPE_CHECKING:
     from gammaplan.model.calibration import Calibration
-    from gammaplan.model.runs import Run
 
 FITTED = ("fitted", "measured", "estimated")  # kinds of cost with noise about them
 
@@ -47,27 +47,34 @@ class Subject:
         self.calibrations: dict[int, Calibration] = {}
         self.workloads: list[tuple[str, float, Acceptance]] = []
         self.mix: Spread | None = None
+        self.priced = False  # whether the spread of the mix has that of the cost in it
+        self.measured = speedups(given.runs)
 
     def spreads(self, case: Case) -> list[Spread]:
         """The spreads that apply to a case; none where nothing is uncertain."""
         calibration = self.calibrations.get(id(case))
         if calibration is not None:
-            if (measured := calibration.measured) is None:
-                return []
-            from gammaplan.model.prediction import spread
-
-            return [lambda gammas: (spread(measured, gammas),) * 2]
+            return [calibrated_spread(calibration)] if calibration.measured else []
         found = [self.mix] if self.mix else law_spreads(case, self.given.method)
         if case.cost_shape and case.cost_shape["kind"] == "prior":
             from gammaplan.model.unmeasured import prior_cost
 
             found.append(prior_cost(self.given.method)[1])
-        elif case.cost_shape and case.cost_shape["kind"] in FITTED:
+        elif case.cost_shape and case.cost_shape["kind"] in FITTED and not self.priced:
             from gammaplan.model.unmeasured import fitted_spread
 
             off = case.cost_shape["worst_residual"]
             found.append(fitted_spread(off, self.given.method))
         return found
+
+
+def calibrated_spread(calibration: "Calibration") -> Spread:
+    """The spread of a calibration's predictions: of its acceptance, its cost and a run."""
+    from gammaplan.model.prediction import spread
+
+    measured = calibration.measured
+    assert measured is not None  # only a textbook calibration lacks it
+    return lambda gammas: (spread(measured, gammas),) * 2
 
 
 def law_spreads(case: Case, method: str | None) -> list[Spread]:

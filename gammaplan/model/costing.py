@@ -8,7 +8,7 @@ import numpy as np
 
 from gammaplan.model.arrays import Floats
 from gammaplan.model.cost import Cost, LinearCost, TableCost
-from gammaplan.model.runs import Run
+from gammaplan.model.runs import Run, speedups
 
 FIXED, FIXED_SD = 1.1, 0.1  # the fixed part of a round before any run: 255 public sweeps
 RELATIVE = 0.05  # standard error of one run's round cost, of which it is a share
@@ -42,14 +42,14 @@ def pooled_costs(runs: Sequence[Run], tokens: Mapping[int, float]) -> dict[int, 
 
     `tokens` are those of lengths whose runs do not say.
     """
+    fast = speedups(runs)
     by_length: dict[int, list[Run]] = {}
     for run in runs:
         by_length.setdefault(run.gamma, []).append(run)
     costs = {}
     for gamma, same in sorted(by_length.items()):
-        speed = math.exp(math.fsum(math.log(r.speedup) for r in same) / len(same))
         known = [t for r in same if (t := r.tokens()) is not None]
-        costs[gamma] = (math.fsum(known) / len(known) if known else tokens[gamma]) / speed
+        costs[gamma] = (math.fsum(known) / len(known) if known else tokens[gamma]) / fast[gamma]
     return costs
 
 

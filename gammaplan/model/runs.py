@@ -1,7 +1,7 @@
 """One measured operating point, and what it says of acceptance and drafting."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -122,3 +122,11 @@ class Run:
         elif self.mean_length is not None and self.pooled_rate:
             drafted = (self.mean_length - 1) / self.pooled_rate
         return drafted if 0 < drafted < FULL * self.gamma else float(self.gamma)
+
+
+def speedups(runs: Iterable[Run]) -> dict[int, float]:
+    """The speedup measured at each length: the geometric mean of its runs."""
+    logs: dict[int, list[float]] = {}
+    for run in runs:
+        logs.setdefault(run.gamma, []).append(math.log(run.speedup))
+    return {gamma: math.exp(math.fsum(own) / len(own)) for gamma, own in sorted(logs.items())}
