@@ -8,7 +8,7 @@ import typer
 from gammaplan.cli.evidence import read_documents
 from gammaplan.cli.flags import RunFlags, TimeFlags
 from gammaplan.cli.runmade import WAYS_TO_A_RUN
-from gammaplan.cli.setups import Setup, fills, setups_of
+from gammaplan.cli.setups import Setup, fills, setups_of, whose
 from gammaplan.cli.subjects import unknown_method
 from gammaplan.cli.timings import Timings, account, timings_of
 from gammaplan.data.findings import finding
@@ -129,7 +129,7 @@ def _from_runs(asked: Asked) -> Answered:
     for setup in many.setups:
         part, said = _of_setup(setup, timings, asked.method)
         parts.append(part)
-        findings += said
+        findings += whose(said, setup, many)
     result: Mapping[str, Any] = parts[0]
     if len(parts) > 1:
         labels = [dict(setup.labels) for setup in many.setups]

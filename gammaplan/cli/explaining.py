@@ -10,7 +10,7 @@ import typer
 from gammaplan.cli.evidence import Case, gather_from, read_documents
 from gammaplan.cli.flags import CostFlags
 from gammaplan.cli.rounds import Asked, Curves, Known, alpha_of, known_of, result_of, textbook_of
-from gammaplan.cli.setups import Setup, fills, setups_of
+from gammaplan.cli.setups import Setup, fills, setups_of, whose
 from gammaplan.cli.subjects import law_spreads, priors, unknown_method
 from gammaplan.cli.timings import Timings, account, timings_of
 from gammaplan.data.findings import finding
@@ -96,7 +96,7 @@ def _measured(asked: Asked, documents: Sequence[Document], timings: Timings) -> 
             )
         part, said = _of_setup(setup, known_, timings, asked)
         parts.append((setup.labels, part))
-        found += said
+        found += whose(said, setup, many)
     _account_costs(many.inputs, many.sources, asked, timings, parts)
     return Explained(_joined(parts), many.inputs, many.sources, found)
 

@@ -115,3 +115,11 @@ def given_once(runs: Sequence[Run], other: str) -> None:
             f"acceptance is given by the run at γ {runs[0].gamma} and once more by {other}; "
             "give it once"
         )
+
+
+def whose(findings: Sequence[Finding], setup: Setup, many: Setups) -> list[Finding]:
+    """The findings of one set-up, with its labels where there are several."""
+    if len(many.setups) < 2:
+        return list(findings)
+    origin = ", ".join(f"{key} {value}" for key, value in setup.labels.items())
+    return [f._replace(origin=origin) for f in findings]

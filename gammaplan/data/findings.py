@@ -223,7 +223,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "mean_length_from_cost": (
         "note",
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
-        "textbook cost 1 + cγ makes of the speedup",
+        "known parts of a round (1 + cγ and what else was timed) make of the speedup",
     ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
