@@ -18,7 +18,7 @@ from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
-from gammaplan.model.breakdown import Round
+from gammaplan.model.breakdown import NEAR, Round
 from gammaplan.model.calibration import calibrate
 from gammaplan.model.runs import Run
 
@@ -114,8 +114,8 @@ def _of_setup(
     run, runs = _in_use(setup.runs, asked.gamma), setup.runs
     tokens, drafted = run.tokens(), run.drafted()
     draft, verify = known.draft(drafted), known.verifying(drafted)
+    passes = 1 + (draft or 0.0) + (verify or 0.0) + (known.overhead or 0.0)
     if tokens is None and draft is not None:
-        passes = 1 + draft + (verify or 0.0) + (known.overhead or 0.0)
         tokens = min(max(run.speedup * passes, 1.0), run.gamma + 1.0)
         alpha = f"{alpha_of(tokens, run.gamma):.2f}"
         found.append(finding("mean_length_from_cost", tokens=f"{tokens:.3g}", alpha=alpha))
@@ -127,10 +127,12 @@ def _of_setup(
     law, given = fit.acceptance, setup.case.acceptance
     chosen = given if setup.accepted and given.observed_to is None else law
     part = Round(run.gamma, tokens, tokens / run.speedup, draft, verify, known.overhead, drafted)
+    if passes > part.cost * (1 + NEAR) and passes > 1:
+        said = finding("parts_exceed_round", parts=f"{passes:.3g}", cost=f"{part.cost:.3g}")
+        found.append(said)
     shape = cost_shape(fit.cost, kind="fitted", source="runs", labels=setup.labels)
     textbook = textbook_of(part, known.kind, asked.method, [])
-    said = acceptance_shape(chosen)
-    curves = Curves(chosen, said, fit.cost, shape)
+    curves = Curves(chosen, acceptance_shape(chosen), fit.cost, shape)
     return result_of(part, curves, textbook, timings, asked, measured=True), found
 
 

@@ -199,6 +199,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the runs have several batches ({batches}), and a batch changes the cost; these are the "
         "figures of batch {batch}, --pick batch=N chooses another",
     ),
+    "parts_exceed_round": (
+        "warning",
+        "the known parts of a round add up to {parts} plain passes, and the whole costs {cost}: "
+        "the timings and the speeds are not of one set-up",
+    ),
     "batch_left_out": ("warning", "the runs of batch {batch} were left out: {why}"),
     "unknown_method": (
         "warning",

@@ -105,7 +105,7 @@ class Round:
         """The speedup at this length with one thing perfect."""
         tops = {"every token accepted": (self.gamma + 1) / self.cost}
         for name, part in self.parts[1:]:
-            if part > 0:
+            if 0 < part < self.cost:
                 tops[f"no {name}"] = self.tokens / (self.cost - part)
         return tops
 

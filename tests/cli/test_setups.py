@@ -227,3 +227,21 @@ def test_a_candidate_may_be_a_file_of_runs(cli, tmp_path):
     )  # fmt: skip
     assert whole["result"]["drafts"][0]["name"] == "a"
     assert "runs_pooled" in [w["code"] for w in whole["warnings"]]
+
+
+def test_parts_that_exceed_their_round_are_said(cli):
+    line = "explain --gamma 5 --speedup 1.5 --pooled-rate 0.4 --c 1.5"
+    whole = document(cli(f"{line} --json"))
+    assert "parts_exceed_round" in [w["code"] for w in whole["warnings"]]
+    assert all(lever["speedup"] > 0 for lever in whole["result"]["levers"])
+    fine = document(cli("explain --gamma 5 --speedup 1.5 --pooled-rate 0.4 --c 0.1 --json"))
+    assert "parts_exceed_round" not in [w["code"] for w in fine["warnings"]]
+
+
+def test_a_benchmark_without_times_has_its_throughput(cli, tmp_path):
+    path = tmp_path / "bench.json"
+    figures = {"output_throughput": 60.0, "spec_decode_acceptance_length": 2.2}
+    rates = {"spec_decode_per_position_acceptance_rates": [0.6, 0.4, 0.2]}
+    path.write_text(json.dumps(figures | rates))
+    row = answer(cli, ["cost", "--runs", str(path), "--baseline-tps", "40"])["rows"][0]
+    assert (row["gamma"], row["round_cost"]) == (3, pytest.approx(2.2 / 1.5))
