@@ -8,10 +8,11 @@ import typer
 from gammaplan.cli.evidence import read_documents
 from gammaplan.cli.flags import RunFlags, TimeFlags
 from gammaplan.cli.runmade import WAYS_TO_A_RUN
-from gammaplan.cli.setups import Setup, fills, setups_of, whose
+from gammaplan.cli.setups import Answered, Setup, setups_of, whose
 from gammaplan.cli.subjects import unknown_method
 from gammaplan.cli.timings import Timings, account, timings_of
 from gammaplan.data.findings import finding
+from gammaplan.documents.evidence import fills
 from gammaplan.documents.writing import cost_shape
 from gammaplan.errors import Finding
 from gammaplan.model.calibration import calibrate
@@ -35,15 +36,6 @@ class Asked(NamedTuple):
     runs: RunFlags
     method: str | None
     pick: Sequence[str] | None
-
-
-class Answered(NamedTuple):
-    """The answer, and the account of its inputs."""
-
-    result: Mapping[str, Any]  # Any: one result, or groups of them
-    inputs: dict[str, object]
-    sources: dict[str, str]
-    findings: list[Finding]
 
 
 def answered(asked: Asked) -> Answered:

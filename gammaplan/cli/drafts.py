@@ -8,8 +8,8 @@ from gammaplan.cli import values
 from gammaplan.cli.evidence import read_documents
 from gammaplan.cli.flags import NO_COST, CostFlags, RunFlags
 from gammaplan.cli.runs import gather_runs
-from gammaplan.cli.setups import fills
 from gammaplan.cli.subjects import Given, Subject, gathered, unknown_method
+from gammaplan.documents.evidence import fills
 from gammaplan.errors import Finding
 from gammaplan.model.runs import Run
 from gammaplan.report.plain import printable

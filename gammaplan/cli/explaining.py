@@ -3,18 +3,18 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gammaplan.cli.evidence import Case, gather_from, read_documents
 from gammaplan.cli.flags import CostFlags
 from gammaplan.cli.rounds import Asked, Curves, Known, alpha_of, known_of, result_of, textbook_of
-from gammaplan.cli.setups import Setup, fills, setups_of, whose
+from gammaplan.cli.setups import Answered, Setup, setups_of, whose
 from gammaplan.cli.subjects import law_spreads, priors, unknown_method
 from gammaplan.cli.timings import Timings, account, timings_of
 from gammaplan.data.findings import finding
-from gammaplan.documents.evidence import Document, Evidence
+from gammaplan.documents.evidence import Document, Evidence, fills
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
@@ -27,16 +27,7 @@ if TYPE_CHECKING:
     from gammaplan.shapes.planning import ExplainResult
 
 
-class Explained(NamedTuple):
-    """The answer, and the account of its inputs."""
-
-    result: Mapping[str, Any]  # Any: one result, or groups of them
-    inputs: dict[str, object]
-    sources: dict[str, str]
-    findings: list[Finding]
-
-
-def explained(asked: Asked) -> Explained:
+def explained(asked: Asked) -> Answered:
     """What a command line asks to be explained."""
     if asked.gamma == 0:
         raise typer.BadParameter("--gamma must be at least 1: a plain round has no parts, got 0")
@@ -72,7 +63,7 @@ def _joined(parts: "Sequence[tuple[Labels, ExplainResult]]") -> Mapping[str, Any
     return {"groups": [{"labels": dict(labels), **part} for labels, part in parts]}
 
 
-def _measured(asked: Asked, documents: Sequence[Document], timings: Timings) -> Explained:
+def _measured(asked: Asked, documents: Sequence[Document], timings: Timings) -> Answered:
     prices, laws = fills(documents, "cost"), fills(documents, "acceptance")
     many = setups_of(documents, asked.runs, alpha=asked.alpha, gamma=asked.gamma, pick=asked.pick)
     with_it = [s for s in many.setups if asked.gamma in (None, *(run.gamma for run in s.runs))]
@@ -98,7 +89,7 @@ def _measured(asked: Asked, documents: Sequence[Document], timings: Timings) -> 
         parts.append((setup.labels, part))
         found += whose(said, setup, many)
     _account_costs(many.inputs, many.sources, asked, timings, parts)
-    return Explained(_joined(parts), many.inputs, many.sources, found)
+    return Answered(_joined(parts), many.inputs, many.sources, found)
 
 
 def _in_use(runs: Sequence[Run], gamma: int | None) -> Run:
@@ -136,7 +127,7 @@ def _of_setup(
     return result_of(part, curves, textbook, timings, asked, measured=True), found
 
 
-def _foretold(asked: Asked, documents: Sequence[Document], timings: Timings) -> Explained:
+def _foretold(asked: Asked, documents: Sequence[Document], timings: Timings) -> Answered:
     """Without a measured speed: what the parts that are known promise."""
     if asked.runs.baseline:
         name = next(iter(asked.runs.baseline)).replace("_", "-")
@@ -165,7 +156,7 @@ def _foretold(asked: Asked, documents: Sequence[Document], timings: Timings) -> 
         )
     cases.note_gamma(asked.gamma)
     _account_costs(cases.inputs, cases.sources, asked, timings, parts)
-    return Explained(_joined(parts), cases.inputs, cases.sources, cases.findings)
+    return Answered(_joined(parts), cases.inputs, cases.sources, cases.findings)
 
 
 def _stated_law(asked: Asked, documents: Sequence[Document]) -> Evidence | None:

@@ -9,9 +9,8 @@ import typer
 from gammaplan.cli.drafts import RUN, distinct, numbers, one_case, pairs, runs_of
 from gammaplan.cli.evidence import gather_from, read_documents
 from gammaplan.cli.flags import NO_COST
-from gammaplan.cli.setups import fills
 from gammaplan.cli.subjects import Given, Subject, calibrated_spread, law_spreads, priors
-from gammaplan.documents.evidence import Evidence
+from gammaplan.documents.evidence import Evidence, fills
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance

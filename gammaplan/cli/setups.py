@@ -1,14 +1,14 @@
 """Measured set-ups: the runs of each batch, with each law and cost that evidence brings to them."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from gammaplan.cli.evidence import Case, Cases, gather_from
 from gammaplan.cli.flags import NO_COST, RunFlags
 from gammaplan.cli.runs import Batch, gather_runs
-from gammaplan.documents.evidence import Document, Evidence
+from gammaplan.documents.evidence import Document, Evidence, fills
 from gammaplan.documents.writing import acceptance_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Geometric
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from gammaplan.shapes.parts import Labels
 
 FREE_LAW = Geometric(0.0)  # stands where an acceptance will be calibrated
+
+
+class Answered(NamedTuple):
+    """The answer of cost or explain, and the account of its inputs."""
+
+    result: Mapping[str, Any]  # Any: one result, or groups of them
+    inputs: dict[str, object]
+    sources: dict[str, str]
+    findings: list[Finding]
 
 
 class Setup(NamedTuple):
@@ -37,11 +46,6 @@ class Setups(NamedTuple):
     inputs: dict[str, object]
     sources: dict[str, str]
     findings: list[Finding]
-
-
-def fills(documents: Sequence[Document], slot: str) -> list[Document]:
-    """The documents that bring an "acceptance" or a "cost"."""
-    return [d for d in documents if d.slot(slot, parts_first=False)]
 
 
 def unmeasured_case() -> Case:

@@ -7,20 +7,18 @@ import typer
 
 from gammaplan.cli.evidence import Case, Cases, gather_from
 from gammaplan.cli.flags import NO_COST, CostFlags
-from gammaplan.cli.setups import fills, given_once, unmeasured_case
 from gammaplan.data.findings import finding
-from gammaplan.documents.evidence import Document, Evidence
+from gammaplan.documents.evidence import Document, Evidence, fills
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import LinearCost
 from gammaplan.model.planning import Spread, alpha_spread
-from gammaplan.model.posterior import FAMILIES, family
-from gammaplan.model.runs import Run, speedups
 from gammaplan.report.plain import printable
 
 if TYPE_CHECKING:
     from gammaplan.model.calibration import Calibration
+    from gammaplan.model.runs import Run
 
 FITTED = ("fitted", "measured", "estimated")  # kinds of cost with noise about them
 
@@ -48,7 +46,11 @@ class Subject:
         self.workloads: list[tuple[str, float, Acceptance]] = []
         self.mix: Spread | None = None
         self.priced = False  # whether the spread of the mix has that of the cost in it
-        self.measured = speedups(given.runs)
+        self.measured: dict[int, float] = {}
+        if given.runs:
+            from gammaplan.model.runs import speedups
+
+            self.measured = speedups(given.runs)
 
     def spreads(self, case: Case) -> list[Spread]:
         """The spreads that apply to a case; none where nothing is uncertain."""
@@ -109,7 +111,11 @@ def _without_runs(given: Given) -> Cases:
 
 def unknown_method(method: str | None) -> list[Finding]:
     """What to say of a draft method that no prior is of."""
-    if method is None or family(method) != "unknown":
+    if method is None:
+        return []
+    from gammaplan.model.posterior import FAMILIES, family
+
+    if family(method) != "unknown":
         return []
     known = "; ".join(f"{name} ({', '.join(words)})" for name, words in FAMILIES.items())
     return [finding("unknown_method", method=printable(method), known=known)]
@@ -135,6 +141,7 @@ def priors(method: str | None) -> Callable[[str], Evidence]:
 
 def _measured(given: Given) -> Subject:
     """Acceptance and cost from runs; evidence may bring the acceptance figure of the runs."""
+    from gammaplan.cli.setups import given_once, unmeasured_case
     from gammaplan.model.calibration import calibrate
 
     if given.cost.any or fills(given.documents, "cost"):

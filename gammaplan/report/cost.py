@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
-from gammaplan.report.words import console, named, parts, percent, plain, say
+from gammaplan.report.words import percent, plain, say, say_each
 from gammaplan.shapes.planning import CostResult
 
 NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "round_cost": "round"}
@@ -13,13 +13,7 @@ NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "roun
 
 def print_cost(result: CostResult, inputs: Mapping[str, object]) -> None:
     """The cost, or that of each group."""
-    out = console()
-    for i, part in enumerate(parts(result)):
-        if i:
-            out.print()
-        if part.get("labels"):
-            say(out, named(part["labels"]), style="bold")
-        _print_one(out, part)
+    say_each(result, _print_one)
 
 
 def _print_one(out: Console, result: CostResult) -> None:

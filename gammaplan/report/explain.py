@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
-from gammaplan.report.words import bar, console, named, parts, percent, plain, say, times
+from gammaplan.report.words import bar, percent, plain, say, say_each, times
 from gammaplan.shapes.planning import ExplainResult
 
 PARTS = {
@@ -40,13 +40,7 @@ WIDTH = 20
 
 def print_explain(result: ExplainResult, inputs: Mapping[str, object]) -> None:
     """The explanation, or that of each group."""
-    out = console()
-    for i, part in enumerate(parts(result)):
-        if i:
-            out.print()
-        if part.get("labels"):
-            say(out, named(part["labels"]), style="bold")
-        _print_one(out, part)
+    say_each(result, _print_one)
 
 
 def _print_one(out: Console, result: ExplainResult) -> None:
