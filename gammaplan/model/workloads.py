@@ -59,8 +59,8 @@ def shared_cost(costs: Sequence[Cost]) -> TableCost:
     Examples
     --------
     >>> from gammaplan import LinearCost
-    >>> shared_cost([LinearCost(0.1), LinearCost(0.1)]).round_cost(4).round(3)
-    array(1.4)
+    >>> float(shared_cost([LinearCost(0.1), LinearCost(0.1)]).round_cost(4).round(3))
+    1.4
     """
     lengths = range(1, POSITIONS + 1)
     logs = [np.log(cost.round_cost(lengths)) for cost in costs]
