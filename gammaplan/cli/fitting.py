@@ -128,7 +128,7 @@ def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFi
         rate = groups[0].rate
     figures: FitFigures = {
         "alpha": found.alpha if found else None,
-        "method": found.method if found else "none",  # type: ignore[typeddict-item]  # one of its words
+        "method": found.method if found else "none",
         "interval": interval_shape(found.interval) if found and found.interval else None,
         "bounds": {"low": found.bounds[0], "high": found.bounds[1]}
         if found and found.bounds
@@ -150,7 +150,7 @@ def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFi
             "statistic": test.statistic,
             "df": test.df,
             "p_value": test.p_value,
-            "direction": test.direction,  # type: ignore[typeddict-item]  # one of its words
+            "direction": test.direction,
         }
     if figures["acceptance"] and found:
         figures["acceptance"]["interval"] = figures["interval"]

@@ -18,7 +18,7 @@ RESULTS = {
     "plan": "planning.PlanResult",
     "explain": "planning.ExplainResult",
 }
-GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
+GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "cost", "explain")
 
 
 def _known(text: str) -> str:

@@ -212,6 +212,17 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the runs have several batches ({batches}), and a batch changes the cost; these are the "
         "figures of batch {batch}, --pick batch=N chooses another",
     ),
+    "parts_exceed_round": (
+        "warning",
+        "the known parts of a round add up to {parts} plain passes, and the whole costs {cost}: "
+        "the timings and the speeds are not of one set-up",
+    ),
+    "batch_left_out": ("warning", "the runs of batch {batch} were left out: {why}"),
+    "unknown_method": (
+        "warning",
+        "{method} is no draft method that has a prior of its own, and the prior of all drafts is "
+        "used; known are {known}",
+    ),
     "verify_below_target": (
         "warning",
         "the verifying pass ({verify:g} ms) is shorter than the plain one ({target:g} ms): its "
@@ -230,7 +241,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "mean_length_from_cost": (
         "note",
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
-        "textbook cost 1 + cγ makes of the speedup",
+        "known parts of a round (1 + cγ and what else was timed) make of the speedup",
     ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
