@@ -30,6 +30,7 @@ COUNTS = (
     "rejections",
 )
 CLOSE, ROUNDED = 1e-9, 1e-3
+NARROW = 0.02
 
 Figures = dict[str, Any]
 
@@ -68,6 +69,26 @@ def differences(found: Figures, truth: Truth, *, exact: bool = True) -> list[str
         alpha = truth.accepted / (truth.accepted + truth.rejections)
         if found["alpha"] != pytest.approx(alpha, rel=CLOSE):
             wrong.append(f"alpha is {found['alpha']}, not {alpha}")
+    return wrong + alpha_differences(found, truth, close)
+
+
+def alpha_differences(found: Figures, truth: Truth, close: float) -> list[str]:
+    """Where a point is not the one that a length gives, or is given where only bounds can be."""
+    wrong, alpha, bounds = [], found["alpha"], found["bounds"]
+    for name in ("alpha", "pooled_rate"):
+        theirs = getattr(truth, name)
+        if theirs is not None and found[name] != pytest.approx(theirs, rel=close, abs=close):
+            wrong.append(f"{name} is {found[name]}, not {theirs}")
+    if truth.refused and alpha is not None:
+        wrong.append(f"alpha is {alpha}, and must be refused")
+    if truth.hidden_alpha is None:
+        return wrong
+    if bounds is None:
+        return [*wrong, "there are no bounds"]
+    if not bounds["low"] - CLOSE <= truth.hidden_alpha <= bounds["high"] + CLOSE:
+        wrong.append(f"bounds are {bounds}, without {truth.hidden_alpha}")
+    if alpha is not None and bounds["high"] - bounds["low"] >= NARROW:
+        wrong.append(f"alpha is {alpha}, and cannot be known")
     return wrong
 
 

@@ -1,0 +1,205 @@
+"""AIPerf, Dynamo, Spec-Bench and EAGLE: engines.md section 16 (formats as of autumn 2026)."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from .process import (
+    Round,
+    bounded,
+    count,
+    draw_until,
+    hazards,
+    histogram,
+    joined,
+    simulate,
+    told,
+    totals,
+    varies,
+)
+from .truth import Sample, Truth, pooled
+from .wrap import document, documents, encode
+
+Json = dict[str, object]
+
+
+def _metric(unit: str, average: float, *, spread: bool = False) -> Json:
+    more = {"min": 1.0, "max": 4.0, "p50": 2.7, "p99": 3.9, "std": 0.5} if spread else {}
+    return {"unit": unit, "avg": average} | more
+
+
+def _aiperf(requests: Sequence[Sequence[Round]]) -> Json:
+    """Averages over requests next to pooled ones; the histogram has only what was seen."""
+    rounds = joined(requests)
+    n, drafted, accepted = len(rounds), sum(d for d, _ in rounds), sum(a for _, a in rounds)
+    lengths = [1 + sum(a for _, a in part) / len(part) for part in requests]
+    rates = [100 * sum(a for _, a in part) / sum(d for d, _ in part) for part in requests]
+    prefix = "spec_decode_"
+    return {
+        "request_count": _metric("requests", len(requests)),
+        f"{prefix}acceptance_length": _metric("ratio", sum(lengths) / len(lengths), spread=True),
+        f"{prefix}draft_acceptance_rate": _metric("%", sum(rates) / len(rates), spread=True),
+        "total_spec_decode_steps": _metric("count", n),
+        "total_accepted_draft_tokens": _metric("tokens", accepted),
+        "total_draft_tokens": _metric("tokens", drafted),
+        f"{prefix}token_weighted_acceptance_length": _metric("ratio", 1 + accepted / n),
+        f"{prefix}overall_draft_acceptance_rate": _metric("%", 100 * accepted / drafted),
+        "pooled_spec_decode_acceptance_histogram": {
+            str(i): steps for i, steps in enumerate(histogram(rounds)) if steps
+        },
+    }
+
+
+def _profile(rng: random.Random, gamma: int, short: float) -> list[list[Round]]:
+    hazard = hazards(rng, gamma, extreme=not short)
+    return [
+        simulate(rng, gamma, rng.randint(2, 120), hazard, short=short)
+        for _ in range(rng.randint(1, 6))
+    ]
+
+
+def aiperf(rng: random.Random) -> Sample:
+    """AIPerf, full drafts: gamma = D/N, the histogram gives every position."""
+    gamma = rng.randint(1, 8)
+    requests = _profile(rng, gamma, 0.0)
+    total = told(count(joined(requests), gamma), positions=True)
+    data = document(rng, _aiperf(requests))
+    return pooled("harness.aiperf", "harness", data, total, codes=["macro_average"])
+
+
+def aiperf_uneven(rng: random.Random) -> Sample:
+    """AIPerf, drafts of varying length: the positions, but not what was proposed."""
+    gamma = rng.randint(2, 8)
+    requests = draw_until(
+        lambda: _profile(rng, gamma, 0.4),
+        lambda drawn: varies(joined(drawn)) and any(a for _, a in joined(drawn)),
+    )
+    rounds = joined(requests)
+    seen = count(rounds, max(a for _, a in rounds))
+    known = replace(totals(rounds, drafts=True), accepted_at_least=seen.accepted_at_least)
+    total = bounded(replace(known, rejections=None), rounds)
+    codes = ["macro_average", "variable_draft_length"]
+    data = document(rng, _aiperf(requests))
+    return pooled("harness.aiperf_uneven", "harness", data, total, codes=codes)
+
+
+def dynamo(rng: random.Random) -> Sample:
+    """The statistics in a load message of a Dynamo worker."""
+    gamma = rng.randint(1, 8)
+    rounds = simulate(rng, gamma, rng.randint(1, 400), hazards(rng, gamma))
+    counts = count(rounds, gamma)
+    stats = {
+        "num_spec_tokens": gamma,
+        "num_drafts": counts.rounds,
+        "num_draft_tokens": counts.drafted,
+        "num_accepted_tokens": counts.accepted,
+        "num_accepted_tokens_per_pos": list(counts.accepted_at_least),
+    }
+    load = {"worker_stats": {"request_active_slots": 3}, "kv_stats": {"kv_active_blocks": 9}}
+    data, total = document(rng, load | {"spec_decode_stats": stats}), told(counts, positions=True)
+    return pooled("harness.dynamo", "harness", data, total)
+
+
+def _trees(rng: random.Random) -> list[list[int]]:
+    """Accepted depths of one turn after another."""
+    return [
+        [rng.choice((0, 1, 1, 2, 2, 3, 4)) for _ in range(rng.randint(1, 60))]
+        for _ in range(rng.randint(1, 6))
+    ]
+
+
+def _tree_total(depths: Sequence[Sequence[int]]) -> Truth:
+    rounds, accepted = sum(map(len, depths)), sum(map(sum, depths))
+    length = 1 + accepted / rounds
+    return Truth(rounds=rounds, accepted=accepted, mean_length=length, refused=True)
+
+
+def _answer(number: int, model: str, choices: Sequence[Json], *, category: bool) -> Json:
+    row: Json = {"question_id": 81 + number}
+    row |= {"category": "writing"} if category else {}
+    return row | {"answer_id": f"a{number}", "model_id": model, "choices": choices, "tstamp": 1.5}
+
+
+def _broken(rng: random.Random, row: Json, key: str) -> str | None:
+    if rng.random() < 0.8:
+        return None
+    whole = json.dumps(row)
+    return whole[: rng.randint(whole.index(key) + len(key), whole.index('], "tstamp"') - 2)]
+
+
+def spec_bench(rng: random.Random) -> Sample:
+    """Spec-Bench answers: the length of every step with the bonus token, of trees."""
+    turns, rows = _trees(rng), []
+    for i, depths in enumerate(turns):
+        lengths = [depth + 1 for depth in depths]
+        choice: Json = {
+            "index": 0,
+            "turns": ["accepted"],
+            "decoding_steps": [len(lengths)],
+            "new_tokens": [sum(lengths)],
+            "wall_time": [1.25],
+            "accept_lengths": lengths,
+        }
+        model = rng.choice(("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-medusa"))
+        rows.append(_answer(i, model, [choice], category=True))
+    tail = _broken(rng, rows[-1], "accept_lengths")
+    return pooled(
+        "harness.spec_bench",
+        "harness",
+        documents(rng, rows, tail),
+        _tree_total(turns),
+        codes=["tree_draft", "gamma_unknown"],
+        dropped=int(tail is not None),
+    )
+
+
+def spec_bench_report(rng: random.Random) -> Sample:
+    """What Spec-Bench prints of a task: a mean, with the bonus token, and no counts."""
+    mean = _tree_total(_trees(rng)).mean_length
+    lines = [
+        "=" * 30 + " Task:  overall " + "=" * 30,
+        f"#Mean accepted tokens:  {mean}",
+        "Tokens per second:  71.25",
+        "Speedup ratio:  2.41",
+    ]
+    total = Truth(mean_length=mean, refused=True)
+    codes, data = ["interval_average_only"], encode(rng, lines)
+    return pooled("harness.spec_bench_report", "harness", data, total, codes=codes)
+
+
+def eagle(rng: random.Random) -> Sample:
+    """EAGLE answers: the last loop index and the new tokens of every turn, of trees."""
+    turns, rows, left = _trees(rng), list[Json](), 0
+    while left < len(turns):
+        some = turns[left : left + rng.randint(1, 2)]
+        left += len(some)
+        choice: Json = {
+            "index": 0,
+            "turns": ["accepted"] * len(some),
+            "idxs": [len(depths) - 1 for depths in some],
+            "new_tokens": [sum(depths) + len(depths) for depths in some],
+            "wall_time": [1.25] * len(some),
+        }
+        rows.append(_answer(len(rows), "ess-vicuna-70b-fp16", [choice], category=False))
+    tail = _broken(rng, rows[-1], "idxs")
+    return pooled(
+        "harness.eagle",
+        "harness",
+        documents(rng, rows, tail),
+        _tree_total(turns),
+        codes=["tree_draft"],
+        dropped=int(tail is not None),
+    )
+
+
+GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
+    aiperf,
+    aiperf_uneven,
+    dynamo,
+    spec_bench,
+    spec_bench_report,
+    eagle,
+)
