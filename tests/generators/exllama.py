@@ -97,12 +97,22 @@ def _chunk(rng: random.Random) -> Json:
     return {"job": None, "stage": "streaming", "eos": False, "serial": 1, "text": text}
 
 
+def _without_draft(row: Json) -> Json:
+    """The result of a generator that has no drafter."""
+    return {key: value for key, value in row.items() if "draft" not in key}
+
+
 def result(rng: random.Random) -> Sample:
     """Results of jobs as the caller dumped them, perhaps with those on the way."""
-    jobs, rows = _jobs(rng, GAMMA), list[Json]()
+    jobs, rows, codes = _jobs(rng, GAMMA), list[Json](), ["censored_by_stop"]
     for job in jobs:
         rows += [_chunk(rng) for _ in range(rng.choice((0, 0, 2)))]
         rows.append(_result(rng, job))
+    if rng.random() < 0.3:
+        rows.insert(0, _result(rng, Job([], 12)))
+        codes.append("zero_drafts")
+    if rng.random() < 0.3:
+        rows.insert(0, _without_draft(_result(rng, jobs[0])))
     tail = None
     if rng.random() < 0.2:
         tail = cut(rng, json.dumps(rows[-1]), '"accepted_draft_tokens": ', "}")
@@ -111,7 +121,7 @@ def result(rng: random.Random) -> Sample:
         "exllama",
         documents(rng, rows, tail),
         _open_total(jobs),
-        codes=["censored_by_stop"],
+        codes=codes,
         dropped=int(tail is not None),
     )
 

@@ -20,7 +20,7 @@ from .process import (
     totals,
     varies,
 )
-from .truth import Sample, Truth, pooled
+from .truth import Sample, Truth, grouped, pooled
 from .wrap import document, documents, encode
 
 Json = dict[str, object]
@@ -84,6 +84,14 @@ def aiperf_uneven(rng: random.Random) -> Sample:
     codes = ["macro_average", "variable_draft_length"]
     data = document(rng, _aiperf(requests))
     return pooled("harness.aiperf_uneven", "harness", data, total, codes=codes)
+
+
+def aiperf_no_spec(rng: random.Random) -> Sample:
+    """AIPerf of a server that reports no drafts."""
+    metrics = {"request_count": _metric("requests", rng.randint(1, 99))}
+    metrics["output_token_throughput"] = _metric("tokens/sec", 812.5, spread=True)
+    data = document(rng, metrics | {"input_config": {"endpoint": {"type": "chat"}}})
+    return grouped("harness.aiperf_no_spec", "harness", data, (), codes=["no_spec_data"])
 
 
 def dynamo(rng: random.Random) -> Sample:
@@ -198,6 +206,7 @@ def eagle(rng: random.Random) -> Sample:
 GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     aiperf,
     aiperf_uneven,
+    aiperf_no_spec,
     dynamo,
     spec_bench,
     spec_bench_report,

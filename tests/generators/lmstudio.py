@@ -105,6 +105,11 @@ def rest(rng: random.Random) -> Sample:
     for rounds, left in zip(requests, ignored, strict=True):
         stats: Json = {"draft_model": "example-draft-1b"}
         rows.append(_response(rounds, {}, stats | _counts(rounds, left, snake=True)))
+    if rng.random() < 0.3:
+        rows.append(_response([(0, 0)] * 9, {}, {"draft_model": "x"} | _counts([], 0, snake=True)))
+        codes.append("zero_drafts")
+    if rng.random() < 0.3:
+        rows.insert(0, _response([(0, 0)] * 9, {}, {}))
     return _sample(rng, "rest", requests, rows, codes)
 
 
