@@ -135,11 +135,16 @@ def prom_summary_pair(rng: random.Random) -> Sample:
 
 
 def prom_no_spec(rng: random.Random) -> Sample:
-    """A server without speculation: no such family, or every step in its only bucket."""
-    requests = rng.randint(1, 99)
-    steps = _histogram([(0, 0)] * 50, 0, requests) if rng.random() < 0.5 else []
-    data = _page(rng, _requests(requests), steps)
+    """A router whose exporter has no such family yet: no request came."""
+    data = _page(rng, _requests(rng.randint(1, 99)))
     return grouped("tgi.prom_no_spec", "tgi", data, (), codes=["no_spec_data"])
+
+
+def prom_no_drafts(rng: random.Random) -> Sample:
+    """A server without speculation: every step has one token, and the only bucket is 0."""
+    requests = rng.randint(1, 99)
+    data = _page(rng, _requests(requests), _histogram([(0, 0)] * 50, 0, requests))
+    return grouped("tgi.prom_no_drafts", "tgi", data, (), codes=["zero_drafts"])
 
 
 GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
@@ -148,4 +153,5 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     prom_summary,
     prom_summary_pair,
     prom_no_spec,
+    prom_no_drafts,
 )
