@@ -28,6 +28,7 @@ from .llamacpp_requests import (
 )
 from .process import Round, count, counters, draw_until, hazards, recoverable, simulate, totals
 from .truth import Sample
+from .wrap import braid
 
 
 def log_old_rate(rng: random.Random) -> Sample:
@@ -177,9 +178,7 @@ def log_trace_two_slots(rng: random.Random) -> Sample:
         ]
         for slot, requests in enumerate(drawn)
     ]
-    lines = []
-    while any(queues):
-        lines.append(rng.choice([queue for queue in queues if queue]).pop(0))
+    lines = braid(rng, queues)
     total = counters(rounds_of(drawn[0]) + rounds_of(drawn[1]), gamma, positions=True)
     codes = zero_codes([*drawn[0], *drawn[1]])
     return server_log(rng, "log_trace_two_slots", [lines], total, head=any_head(rng), codes=codes)

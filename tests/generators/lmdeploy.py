@@ -21,7 +21,7 @@ from .process import (
 )
 from .truth import Sample, Truth, grouped, pooled
 from .vllm_lines import full_windows, printed_length, printed_positions
-from .wrap import Clock, compose, cut, encode, interleave, log_file
+from .wrap import Clock, braid, compose, cut, encode, interleave, log_file
 
 Rank = Callable[[int], str]
 """How a version names a data-parallel rank in the brackets."""
@@ -135,11 +135,8 @@ def log_two_containers(rng: random.Random) -> Sample:
         records = [_record(count(window, gamma)) for window in windows]
         queues.append([dress(h + r, True) for h, r in zip(heads, records, strict=True)])
         groups.append(({"container": name}, counters(joined(windows), gamma, positions=True)))
-    merged = []
-    while any(queues):
-        merged.append(rng.choice([queue for queue in queues if queue]).pop(0))
     codes = ["mixed_gamma", "multi_series"]
-    data = encode(rng, merged)
+    data = encode(rng, braid(rng, queues))
     return grouped("lmdeploy.log_two_containers", "lmdeploy", data, groups, codes=codes)
 
 

@@ -89,6 +89,14 @@ def interleave(
     return mixed
 
 
+def braid(rng: random.Random, queues: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of several writers in one log, each writer's in order."""
+    left, mixed = [list(reversed(queue)) for queue in queues], []
+    while any(left):
+        mixed.append(rng.choice([queue for queue in left if queue]).pop())
+    return mixed
+
+
 def cut(rng: random.Random, record: str, after: str, before: str) -> str:
     """The record broken off behind the first `after` and ahead of the last `before`."""
     start, stop = record.index(after) + len(after) + 1, record.rindex(before)
