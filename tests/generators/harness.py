@@ -141,6 +141,7 @@ def _broken(rng: random.Random, row: Json, key: str) -> str | None:
 def spec_bench(rng: random.Random) -> Sample:
     """Spec-Bench answers: the length of every step with the bonus token, of trees."""
     turns, rows = _trees(rng), []
+    model = rng.choice(("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-medusa"))
     for i, depths in enumerate(turns):
         lengths = [depth + 1 for depth in depths]
         choice: Json = {
@@ -151,7 +152,6 @@ def spec_bench(rng: random.Random) -> Sample:
             "wall_time": [1.25],
             "accept_lengths": lengths,
         }
-        model = rng.choice(("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-medusa"))
         rows.append(_answer(i, model, [choice], category=True))
     tail = _broken(rng, rows[-1], "accept_lengths")
     return pooled(

@@ -40,12 +40,12 @@ def _stream(rng: random.Random, flags: Sequence[bool]) -> list[Json]:
 
 
 def _drawn(rng: random.Random) -> tuple[list[Round], int]:
-    """Rounds of full drafts, one of them accepted whole: only that tells gamma."""
+    """Rounds of full drafts, accepted whole so often that no longer draft is thinkable."""
     gamma = rng.randint(1, 6)
-    hazard = hazards(rng, gamma, extreme=False)
+    hazard, often = hazards(rng, gamma, extreme=False), 1 if gamma >= 3 else 12
     rounds = draw_until(
-        lambda: simulate(rng, gamma, rng.randint(1, 60), hazard),
-        lambda drawn: any(a == gamma for _, a in drawn),
+        lambda: simulate(rng, gamma, rng.randint(1, 90), hazard),
+        lambda drawn: sum(a == gamma for _, a in drawn) >= often,
     )
     return rounds, gamma
 
@@ -67,9 +67,9 @@ def from_draft(rng: random.Random) -> Sample:
 def from_draft_cut(rng: random.Random) -> Sample:
     """A request that ends within a draft: its last round has no end, and is no rejection."""
     rounds, gamma = _drawn(rng)
-    flags = [*_flags(rounds), *[True] * rng.randint(1, gamma)]
-    counts = count(rounds, gamma)
-    total = Truth(rejections=counts.rejections, gamma=gamma)
+    run = rng.randint(1, gamma)
+    flags, counts = [*_flags(rounds), *[True] * run], count(rounds, gamma)
+    total = Truth(accepted=counts.accepted + run, rejections=counts.rejections)
     data, codes = documents(rng, _stream(rng, flags)), ["censored_by_stop"]
     return pooled("mlx.from_draft_cut", "mlx", data, total, codes=codes)
 
@@ -82,7 +82,7 @@ def no_draft(rng: random.Random) -> Sample:
 
 def vlm_timings(rng: random.Random) -> Sample:
     """The timings of mlx-vlm's server: N, D and A, gamma = D/N."""
-    gamma = rng.randint(1, 8)
+    gamma, kind = rng.randint(1, 8), rng.choice(("mtp", "dflash"))
     hazard = hazards(rng, gamma)
     requests = [simulate(rng, gamma, rng.randint(1, 90), hazard) for _ in range(rng.randint(1, 4))]
     rows = []
@@ -93,7 +93,7 @@ def vlm_timings(rng: random.Random) -> Sample:
             "prompt_ms": 81.5,
             "predicted_n": counts.rounds + counts.accepted - rng.randint(0, 1),
             "predicted_per_second": 61.4,
-            "draft_kind": rng.choice(("mtp", "dflash")),
+            "draft_kind": kind,
             "draft_rounds": counts.rounds,
             "draft_n": counts.drafted,
             "draft_n_accepted": counts.accepted,
