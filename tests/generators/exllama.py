@@ -19,7 +19,7 @@ from .process import (
     totals,
 )
 from .truth import Sample, Truth, pooled
-from .wrap import Clock, cut, document, documents, encode, interleave, log_file
+from .wrap import Clock, cut, document, documents, encode, event_stream, interleave, log_file
 
 Json = dict[str, object]
 GAMMA = 4
@@ -178,7 +178,7 @@ def draft_stats(rng: random.Random) -> Sample:
             stats.append([position, window, accepted, *([rng.uniform(0, 4)] if averaged else [])])
         traces.append({"category": "Coding", "file": f"coding_{i:02d}.json", "stats": stats})
     total, codes = round_by_round(joined(drawn))
-    data = document(rng, traces, indent=False)
+    data = document(rng, traces)
     return pooled("exllama.draft_stats", "exllama", data, total, codes=codes)
 
 
@@ -190,8 +190,9 @@ def _tabby_line(rng: random.Random, clock: Clock, job: Job | None) -> str:
         percent = 100 * job.accepted / drafted if drafted else 0.0
         draft = f", Draft: {job.accepted} / {drafted} tokens accepted ({percent:.2f}%)"
     clock.tick(rng.uniform(0.1, 40))
+    level = rng.choice(("INFO:", "INFO:", "\x1b[32mINFO\x1b[0m:"))
     return (
-        f"{clock.now:%Y-%m-%d %H:%M:%S}.976 INFO:     Metrics (ID: {rng.getrandbits(128):032x}): "
+        f"{clock.now:%Y-%m-%d %H:%M:%S}.976 {level}     Metrics (ID: {rng.getrandbits(128):032x}): "
         f"{tokens} tokens generated in 9.31 seconds (Queue: 0.0 s, Process: 15766 cached tokens "
         f"and 231 new tokens at 801.2 T/s, Generate: 46.9 T/s, Context: 15997 tokens{draft})"
     )
@@ -218,27 +219,40 @@ def tabby_log(rng: random.Random) -> Sample:
     )
 
 
+def _usage(job: Job) -> Json:
+    details = {
+        "accepted_prediction_tokens": job.accepted,
+        "rejected_prediction_tokens": job.rejected,
+    }
+    return {
+        "prompt_tokens": 231,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens": job.tokens,
+        "completion_tokens_details": details,
+        "total_tokens": job.tokens + 231,
+    }
+
+
 def tabby_usage(rng: random.Random) -> Sample:
     """tabbyAPI since August 2026: the usage of a response."""
     jobs, rows = _jobs(rng, rng.randint(1, 8), most=3), []
     for i, job in enumerate(jobs):
-        details = {
-            "accepted_prediction_tokens": job.accepted,
-            "rejected_prediction_tokens": job.rejected,
-        }
-        usage = {
-            "prompt_tokens": 231,
-            "prompt_tokens_details": {"cached_tokens": 0},
-            "completion_tokens": job.tokens,
-            "completion_tokens_details": details,
-            "total_tokens": job.tokens + 231,
-        }
         message = {"role": "assistant", "content": "accepted"}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         head = {"id": f"chatcmpl-{i}", "object": "chat.completion", "choices": [choice]}
-        rows.append(head | {"usage": usage})
+        rows.append(head | {"usage": _usage(job)})
     data, total = documents(rng, rows), _open_total(jobs)
     return pooled("exllama.tabby_usage", "exllama", data, total, codes=["gamma_unknown"])
+
+
+def tabby_stream(rng: random.Random) -> Sample:
+    """The same response streamed: the usage comes with the last chunk."""
+    (job,) = jobs = _jobs(rng, rng.randint(1, 8), most=1)
+    head: Json = {"id": "chatcmpl-1", "object": "chat.completion.chunk"}
+    chunk = head | {"choices": [{"index": 0, "delta": {"content": "accepted"}}]}
+    data = event_stream(rng, [*[chunk] * 5, head | {"choices": [], "usage": _usage(job)}])
+    total, codes = _open_total(jobs), ["gamma_unknown"]
+    return pooled("exllama.tabby_stream", "exllama", data, total, codes=codes)
 
 
 GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
@@ -248,4 +262,5 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     draft_stats,
     tabby_log,
     tabby_usage,
+    tabby_stream,
 )

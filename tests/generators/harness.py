@@ -31,20 +31,20 @@ def _metric(unit: str, average: float, *, spread: bool = False) -> Json:
     return {"unit": unit, "avg": average} | more
 
 
-def _aiperf(requests: Sequence[Sequence[Round]]) -> Json:
+def _aiperf(rng: random.Random, requests: Sequence[Sequence[Round]]) -> Json:
     """Averages over requests next to pooled ones; the histogram has only what was seen."""
     rounds = joined(requests)
     n, drafted, accepted = len(rounds), sum(d for d, _ in rounds), sum(a for _, a in rounds)
     lengths = [1 + sum(a for _, a in part) / len(part) for part in requests]
     rates = [100 * sum(a for _, a in part) / sum(d for d, _ in part) for part in requests]
-    prefix = "spec_decode_"
+    prefix, number = "spec_decode_", rng.choice((int, float))
     return {
         "request_count": _metric("requests", len(requests)),
         f"{prefix}acceptance_length": _metric("ratio", sum(lengths) / len(lengths), spread=True),
         f"{prefix}draft_acceptance_rate": _metric("%", sum(rates) / len(rates), spread=True),
-        "total_spec_decode_steps": _metric("count", n),
-        "total_accepted_draft_tokens": _metric("tokens", accepted),
-        "total_draft_tokens": _metric("tokens", drafted),
+        "total_spec_decode_steps": _metric("count", number(n)),
+        "total_accepted_draft_tokens": _metric("tokens", number(accepted)),
+        "total_draft_tokens": _metric("tokens", number(drafted)),
         f"{prefix}token_weighted_acceptance_length": _metric("ratio", 1 + accepted / n),
         f"{prefix}overall_draft_acceptance_rate": _metric("%", 100 * accepted / drafted),
         "pooled_spec_decode_acceptance_histogram": {
@@ -66,7 +66,7 @@ def aiperf(rng: random.Random) -> Sample:
     gamma = rng.randint(1, 8)
     requests = _profile(rng, gamma, 0.0)
     total = told(count(joined(requests), gamma), positions=True)
-    data = document(rng, _aiperf(requests))
+    data = document(rng, _aiperf(rng, requests))
     return pooled("harness.aiperf", "harness", data, total, codes=["macro_average"])
 
 
@@ -82,7 +82,7 @@ def aiperf_uneven(rng: random.Random) -> Sample:
     known = replace(totals(rounds, drafts=True), accepted_at_least=seen.accepted_at_least)
     total = bounded(replace(known, rejections=None), rounds)
     codes = ["macro_average", "variable_draft_length"]
-    data = document(rng, _aiperf(requests))
+    data = document(rng, _aiperf(rng, requests))
     return pooled("harness.aiperf_uneven", "harness", data, total, codes=codes)
 
 
@@ -140,16 +140,18 @@ def _broken(rng: random.Random, row: Json, key: str) -> str | None:
 
 def spec_bench(rng: random.Random) -> Sample:
     """Spec-Bench answers: the length of every step with the bonus token, of trees."""
-    turns, rows = _trees(rng), []
+    answers, rows = _trees(rng), []
     model = rng.choice(("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-medusa"))
-    for i, depths in enumerate(turns):
+    for i, depths in enumerate(answers):
         lengths = [depth + 1 for depth in depths]
+        stop = rng.choice((0, len(lengths) // 2))
+        turns = [part for part in (lengths[:stop], lengths[stop:]) if part]
         choice: Json = {
             "index": 0,
-            "turns": ["accepted"],
-            "decoding_steps": [len(lengths)],
-            "new_tokens": [sum(lengths)],
-            "wall_time": [1.25],
+            "turns": ["accepted"] * len(turns),
+            "decoding_steps": [len(part) for part in turns],
+            "new_tokens": [sum(part) for part in turns],
+            "wall_time": [1.25] * len(turns),
             "accept_lengths": lengths,
         }
         rows.append(_answer(i, model, [choice], category=True))
@@ -158,7 +160,7 @@ def spec_bench(rng: random.Random) -> Sample:
         "harness.spec_bench",
         "harness",
         documents(rng, rows, tail),
-        _tree_total(turns),
+        _tree_total(answers),
         codes=["tree_draft", "gamma_unknown"],
         dropped=int(tail is not None),
     )
@@ -178,26 +180,30 @@ def spec_bench_report(rng: random.Random) -> Sample:
     return pooled("harness.spec_bench_report", "harness", data, total, codes=codes)
 
 
+def _eagle_choice(index: int, turns: Sequence[Sequence[int]]) -> Json:
+    return {
+        "index": index,
+        "turns": ["accepted"] * len(turns),
+        "idxs": [len(depths) - 1 for depths in turns],
+        "new_tokens": [sum(depths) + len(depths) for depths in turns],
+        "wall_time": [1.25] * len(turns),
+    }
+
+
 def eagle(rng: random.Random) -> Sample:
     """EAGLE answers: the last loop index and the new tokens of every turn, of trees."""
-    turns, rows, left = _trees(rng), list[Json](), 0
-    while left < len(turns):
-        some = turns[left : left + rng.randint(1, 2)]
-        left += len(some)
-        choice: Json = {
-            "index": 0,
-            "turns": ["accepted"] * len(some),
-            "idxs": [len(depths) - 1 for depths in some],
-            "new_tokens": [sum(depths) + len(depths) for depths in some],
-            "wall_time": [1.25] * len(some),
-        }
-        rows.append(_answer(len(rows), "ess-vicuna-70b-fp16", [choice], category=False))
+    answers, rows = [_trees(rng) for _ in range(rng.randint(1, 4))], []
+    for i, turns in enumerate(answers):
+        stop = rng.choice((0, len(turns) // 2))
+        choices = [part for part in (turns[:stop], turns[stop:]) if part]
+        listed = [_eagle_choice(j, part) for j, part in enumerate(choices)]
+        rows.append(_answer(i, "ess-vicuna-70b-fp16", listed, category=False))
     tail = _broken(rng, rows[-1], "idxs")
     return pooled(
         "harness.eagle",
         "harness",
         documents(rng, rows, tail),
-        _tree_total(turns),
+        _tree_total([depths for turns in answers for depths in turns]),
         codes=["tree_draft"],
         dropped=int(tail is not None),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from .process import Round, bounded, draw_until, hazards, is_open, joined, simulate, totals
 from .truth import Sample, Truth, pooled
-from .wrap import Clock, documents, log_file
+from .wrap import Clock, documents, event_stream, log_file
 
 Json = dict[str, object]
 KEYS = {
@@ -127,10 +127,10 @@ def log(rng: random.Random) -> Sample:
     """The server's log: JSON over many lines behind a remark, others between them: section 18."""
     requests, clock, lines = _requests(rng), Clock(rng), list[str]()
     ignored, codes = _ignored(rng, requests)
-    blocks = []
+    blocks, indent = [], rng.choice((2, 2, 2, None))
     for rounds, left in zip(requests, ignored, strict=True):
         stats: Json = {"draft_model": "example-draft-1b"} | _counts(rounds, left, snake=True)
-        text = json.dumps({"model": "example-target", "stats": stats}, indent=2)
+        text = json.dumps({"model": "example-target", "stats": stats}, indent=indent)
         blocks.append(f"[DEBUG] [example-target] Generated prediction: {text}".split("\n"))
     for block in blocks:
         if rng.random() < 0.5:
@@ -138,7 +138,7 @@ def log(rng: random.Random) -> Sample:
         clock.tick(8)
         lines += [f"{clock.now:%Y-%m-%d %H:%M:%S} {block[0]}", *block[1:]]
     tail = None
-    if rng.random() < 0.25:
+    if indent and rng.random() < 0.25:
         first, *rest_ = blocks[-1]
         lines += [f"{clock.now:%Y-%m-%d %H:%M:%S} {first}"]
         stop = rng.randint(3, 5)
@@ -154,4 +154,21 @@ def log(rng: random.Random) -> Sample:
     )
 
 
-GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (sdk_stats, rest, rest_embedded, log)
+def rest_stream(rng: random.Random) -> Sample:
+    """A streamed response: the stats come with the last chunk."""
+    (rounds,) = requests = _requests(rng, most=1)
+    stats = {"draft_model": "x"} | _counts(rounds, 0, snake=True)
+    head: Json = {"id": "chatcmpl-x", "object": "chat.completion.chunk"}
+    chunk = head | {"choices": [{"index": 0, "delta": {"content": "accepted"}}]}
+    data = event_stream(rng, [chunk, chunk, head | {"choices": [], "stats": stats}])
+    total, codes = _total(requests), ["gamma_unknown"]
+    return pooled("lm-studio.rest_stream", "lm-studio", data, total, codes=codes)
+
+
+GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
+    sdk_stats,
+    rest,
+    rest_embedded,
+    rest_stream,
+    log,
+)

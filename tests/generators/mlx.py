@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from .process import (
+    Counts,
     Round,
     by_length,
     count,
@@ -17,7 +18,7 @@ from .process import (
     simulate,
 )
 from .truth import Sample, Truth, grouped, pooled
-from .wrap import documents
+from .wrap import documents, event_stream
 
 Json = dict[str, object]
 
@@ -80,6 +81,19 @@ def no_draft(rng: random.Random) -> Sample:
     return grouped("mlx.no_draft", "mlx", documents(rng, rows), (), codes=["zero_drafts"])
 
 
+def _timings(rng: random.Random, kind: str, counts: Counts) -> Json:
+    return {
+        "prompt_n": 20,
+        "prompt_ms": 81.5,
+        "predicted_n": counts.rounds + counts.accepted - rng.randint(0, 1),
+        "predicted_per_second": 61.4,
+        "draft_kind": kind,
+        "draft_rounds": counts.rounds,
+        "draft_n": counts.drafted,
+        "draft_n_accepted": counts.accepted,
+    }
+
+
 def vlm_timings(rng: random.Random) -> Sample:
     """The timings of mlx-vlm's server: N, D and A, gamma = D/N."""
     gamma, kind = rng.randint(1, 8), rng.choice(("mtp", "dflash"))
@@ -87,20 +101,21 @@ def vlm_timings(rng: random.Random) -> Sample:
     requests = [simulate(rng, gamma, rng.randint(1, 90), hazard) for _ in range(rng.randint(1, 4))]
     rows = []
     for i, rounds in enumerate(requests):
-        counts = count(rounds, gamma)
-        timings = {
-            "prompt_n": 20,
-            "prompt_ms": 81.5,
-            "predicted_n": counts.rounds + counts.accepted - rng.randint(0, 1),
-            "predicted_per_second": 61.4,
-            "draft_kind": kind,
-            "draft_rounds": counts.rounds,
-            "draft_n": counts.drafted,
-            "draft_n_accepted": counts.accepted,
-        }
-        rows.append({"id": f"chatcmpl-{i}", "object": "chat.completion", "timings": timings})
+        head: Json = {"id": f"chatcmpl-{i}", "object": "chat.completion"}
+        rows.append(head | {"timings": _timings(rng, kind, count(rounds, gamma))})
     total = by_length(requests, gamma)
     return pooled("mlx.vlm_timings", "mlx", documents(rng, rows), total)
+
+
+def vlm_stream(rng: random.Random) -> Sample:
+    """A streamed response of it: the timings come with the last chunk."""
+    gamma = rng.randint(1, 8)
+    rounds = simulate(rng, gamma, rng.randint(1, 90), hazards(rng, gamma))
+    head: Json = {"id": "chatcmpl-1", "object": "chat.completion.chunk"}
+    chunk = head | {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+    last = head | {"choices": [], "timings": _timings(rng, "mtp", count(rounds, gamma))}
+    data, total = event_stream(rng, [chunk, chunk, last]), by_length([rounds], gamma)
+    return pooled("mlx.vlm_stream", "mlx", data, total)
 
 
 GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
@@ -108,4 +123,5 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     from_draft_cut,
     no_draft,
     vlm_timings,
+    vlm_stream,
 )

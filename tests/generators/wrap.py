@@ -208,3 +208,11 @@ def documents(rng: random.Random, rows: Sequence[object], tail: str | None = Non
     if tail is None and shape < 0.5:
         return document(rng, list(rows))
     return encode(rng, [json.dumps(row) for row in rows], tail)
+
+
+def event_stream(rng: random.Random, chunks: Sequence[object]) -> bytes:
+    """A response as it is streamed: an event a chunk, and the mark of the end."""
+    lines = []
+    for text in [*map(json.dumps, chunks), "[DONE]"]:
+        lines += [f"data: {text}", ""]
+    return encode(rng, lines)
