@@ -44,9 +44,9 @@ class Job:
         return sum(d - a for d, a in self.rounds)
 
 
-def _job(rng: random.Random, gamma: int, hazard: Sequence[float]) -> Job:
+def _job(rng: random.Random, gamma: int, hazard: Sequence[float], least: int = 1) -> Job:
     """Full drafts, the last perhaps cut by a stop: what comes after it is in neither count."""
-    rounds = simulate(rng, gamma, rng.randint(1, 120), hazard)
+    rounds = simulate(rng, gamma, rng.randint(least, 120), hazard)
     tokens = 1 + len(rounds) + sum(a for _, a in rounds)
     if rng.random() < 0.5:
         seen = rng.randint(1, gamma)
@@ -55,10 +55,10 @@ def _job(rng: random.Random, gamma: int, hazard: Sequence[float]) -> Job:
     return Job(rounds, tokens)
 
 
-def _jobs(rng: random.Random, gamma: int, most: int = 5) -> list[Job]:
+def _jobs(rng: random.Random, gamma: int, most: int = 5, least: int = 1) -> list[Job]:
     hazard = hazards(rng, gamma, extreme=False)
     return draw_until(
-        lambda: [_job(rng, gamma, hazard) for _ in range(rng.randint(1, most))],
+        lambda: [_job(rng, gamma, hazard, least) for _ in range(rng.randint(1, most))],
         lambda jobs: is_open(_rounds(jobs)),
     )
 
@@ -132,6 +132,14 @@ def result_repr(rng: random.Random) -> Sample:
     data = encode(rng, [repr(_result(rng, job)) for job in jobs])
     total, codes = _open_total(jobs), ["censored_by_stop"]
     return pooled("exllama.result_repr", "exllama", data, total, codes=codes)
+
+
+def result_other_length(rng: random.Random) -> Sample:
+    """Drafts of another length, DFlash's for one, which the steps of a long job betray."""
+    jobs = _jobs(rng, rng.choice((1, 2, 3, 6, 7, 15)), least=40)
+    data = documents(rng, [_result(rng, job) for job in jobs])
+    total, codes = _open_total(jobs), ["censored_by_stop", "gamma_unknown"]
+    return pooled("exllama.result_other_length", "exllama", data, total, codes=codes)
 
 
 def console(rng: random.Random) -> Sample:
@@ -258,6 +266,7 @@ def tabby_stream(rng: random.Random) -> Sample:
 GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     result,
     result_repr,
+    result_other_length,
     console,
     draft_stats,
     tabby_log,

@@ -138,7 +138,7 @@ def log(rng: random.Random) -> Sample:
         clock.tick(8)
         lines += [f"{clock.now:%Y-%m-%d %H:%M:%S} {block[0]}", *block[1:]]
     tail = None
-    if indent and rng.random() < 0.25:
+    if indent and rng.random() < 0.4:
         first, *rest_ = blocks[-1]
         lines += [f"{clock.now:%Y-%m-%d %H:%M:%S} {first}"]
         stop = rng.randint(3, 5)
