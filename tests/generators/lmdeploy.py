@@ -64,6 +64,8 @@ def _log(
                 lines.append(head + _record(windows[i]))
             elif rng.random() < 0.5:
                 lines.append(head)
+    while lines[-1].endswith("%, "):  # without a newline it might be a record that is cut
+        lines.pop()
     tail = None
     if rng.random() < 0.25:
         whole = _head(rng, clock, rank_name(0)) + _record(ranks[0][-1])

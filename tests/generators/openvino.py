@@ -12,6 +12,7 @@ from .process import (
     draw_until,
     hazards,
     is_open,
+    joined,
     simulate,
     totals,
     varies,
@@ -56,10 +57,13 @@ def _draft(rng: random.Random, rounds: Sequence[Round]) -> list[str]:
 
 
 def console(rng: random.Random) -> Sample:
-    """The sample's console: N is one less than the iterations, gamma is not printed."""
-    rounds = _drawn(rng)
-    lines = ["The answer is 42: accepted token rate, %: 7.", ""]
-    lines += [*_main(rng, rounds), "", *_draft(rng, rounds), ""]
+    """The sample's console, run after run: N is one less than the iterations, gamma is unknown."""
+    runs = [_drawn(rng) for _ in range(rng.choice((1, 1, 2, 3)))]
+    lines = list[str]()
+    for run in runs:
+        lines += ["The answer is 42: accepted token rate, %: 7.", ""]
+        lines += [*_main(rng, run), "", *_draft(rng, run), ""]
+    rounds = joined(runs)
     total = bounded(totals(rounds, drafts=True), rounds)
     codes = ["gamma_unknown", "variable_draft_length"]
     return pooled("openvino.console", "openvino", encode(rng, lines), total, codes=codes)
