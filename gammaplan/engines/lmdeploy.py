@@ -104,6 +104,6 @@ def _averages(gauges: Sequence[Sample]) -> Iterator[Item]:
 
 
 FORMATS = (
-    LogFormat("lmdeploy-log", MARKS, read_log, claims),
+    LogFormat("lmdeploy-log", (log.MARK,), read_log, claims),
     ExpositionFormat("lmdeploy-prom", PROOFS, PROOFS, read_counters),
 )

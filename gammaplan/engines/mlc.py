@@ -21,7 +21,7 @@ WORDS = (
     Word("accept_rate", "hazards"),
     Word("accept_len of the last step", "mean_length"),
 )
-MARKS = (b"spec_decode_accept_prob_", b"spec_decode_accept_len_")
+MARKS = (b"spec_decode_accept_prob_",)
 CLOSE = 1e-6  # of a ratio: what float32 and printing may add
 LONGEST = 4_096
 _PROB = re.compile(r"spec_decode_accept_prob_accept_prob\{step=\"?(\d{1,6})\"?\}\s+(\S+)\s*$")
@@ -83,7 +83,7 @@ def read_text(blocks: Iterator[Block]) -> Iterator[Item]:
         step = _step(line)
         if isinstance(step, Dropped):
             yield step
-        elif step is not None:
+        else:
             if step[0] in page:
                 yield from _averages(page)
                 page = {}
@@ -91,9 +91,7 @@ def read_text(blocks: Iterator[Block]) -> Iterator[Item]:
     yield from _averages(page)
 
 
-def _step(line: Line) -> tuple[int, float] | Dropped | None:
-    if "accept_prob" not in line.text:
-        return None
+def _step(line: Line) -> tuple[int, float] | Dropped:
     match = _PROB.search(line.text)
     try:
         return int(match[1]), float(match[2])  # type: ignore[index]  # None raises TypeError

@@ -138,6 +138,6 @@ def _request(line: Line, number: int) -> Request | str:
 
 
 FORMATS = (
-    LogFormat("ollama-log", MARKS, read, claims),
-    LogFormat("ollama-log", (START, *MARKS), read),
+    LogFormat("ollama-log", (MARK,), read, claims),
+    LogFormat("ollama-log", (START,), read),
 )

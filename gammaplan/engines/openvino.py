@@ -13,18 +13,18 @@ NAME = "openvino"
 ALIASES = ("openvino-genai",)
 WORDS = (Word("Accepted token rate, %", "pooled_rate"),)
 SAMPLE_MARKS = (
-    b"Num accepted token:",
     b"MAIN MODEL",
+    b"Num accepted token:",
     b"DRAFT MODEL",
     b"Num generated token:",
     b"Total iteration number:",
 )
 METRICS_MARKS = (
+    b"AVG acceptance rate, %:",
     b"Accepted token rate, %:",
     b"Main model iterations:",
     b"Accepted tokens by draft model:",
     b"Generated tokens",
-    b"AVG acceptance rate, %:",
     b"REQUEST_ID:",
 )
 CLOSE = 1e-4  # of a printed percentage: float32
@@ -37,6 +37,11 @@ _FIGURE = re.compile(
     r"(Accepted token rate, %|Main model iterations|Accepted tokens by draft model"
     r"|Generated tokens(?: by draft model)?|REQUEST_ID):\s*([\d.]{1,24}|-?nan(?:\(ind\))?)\s*$"
 )
+
+
+def claims(line: bytes) -> bool:
+    """The heading of the target's figures."""
+    return line.split()[-2:] == [b"MAIN", b"MODEL"]
 
 
 @dataclass
@@ -146,6 +151,6 @@ def _request(figures: dict[str, str], line: Line, name: str) -> Iterator[Item]:
 
 
 FORMATS = (
-    LogFormat("openvino-console", SAMPLE_MARKS, read_sample),
-    LogFormat("openvino-metrics", METRICS_MARKS, read_metrics),
+    LogFormat("openvino-console", SAMPLE_MARKS[:1], read_sample, claims),
+    LogFormat("openvino-metrics", METRICS_MARKS[:1], read_metrics),
 )

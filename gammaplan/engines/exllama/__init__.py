@@ -10,7 +10,8 @@ WORDS = (
     Word("Draft: … tokens accepted", "pooled_rate", "tabbyAPI"),
 )
 FORMATS = (
-    LogFormat("tabbyapi-log", tabby.FORMAT_MARKS, tabby.read, tabby.claims),
+    LogFormat("tabbyapi-log", (tabby.NAMED,), tabby.read, tabby.claims),
+    LogFormat("tabbyapi-log", (tabby.UNNAMED,), tabby.read, tabby.claims),
     LogFormat("exllama-console", console.MARKS, console.read),
     JsonFormat("exllama-result", results.claims, results.read),
     JsonFormat("exllama-rounds", rounds.claims, rounds.read, general=True),

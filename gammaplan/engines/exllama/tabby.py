@@ -9,11 +9,11 @@ from gammaplan.engines.base import Dropped, Item, Record
 from gammaplan.engines.lines import Block, Line, matching
 from gammaplan.model.estimate import Counts
 
-FORMAT_MARKS = (b"accepted (", b" tokens generated in ")
-MARKS = (*FORMAT_MARKS, b"Draft:")
+NAMED, UNNAMED = b"Metrics (ID: ", b" tokens generated in "
+MARKS = (NAMED, UNNAMED, b"Draft:", b"accepted (")
 HALF = 5e-5  # half a unit of the rate's last digit
 
-_OWN = re.compile(rb"accepted \(\d{1,3}\.\d\d?%\)|^\S* ?\(\d{1,3}\.\d\d?%\)\)\s*$")
+_OWN = re.compile(rb"Metrics(?: \(ID: [^()\s]+\):|: \d+ tokens generated in )")
 _DRAFT = re.compile(r"Draft:\s+(\d{1,15}) / (\d{1,15}) tokens accepted \((\d{1,3}\.\d+|-?nan)%\)")
 _ID = re.compile(r"Metrics(?: \(ID: ([^()\s]{1,200})\))?:")
 _TOKENS = re.compile(r"(\d{1,15}) tokens generated in ")
@@ -33,16 +33,16 @@ class Request:
 
 
 def claims(line: bytes) -> bool:
-    """The acceptance of a request, or the end of it."""
-    return b"llama" not in line and _OWN.search(line) is not None
+    """The metrics of a request."""
+    return _OWN.search(line) is not None
 
 
 def read(blocks: Iterator[Block]) -> Iterator[Item]:
     """A record a request; requests without a draft model print no drafts."""
     now: Request | None = None
-    number = empty = 0
+    number = told = empty = 0
     for line in matching(blocks, MARKS):
-        head = _ID.search(line.text) if "tokens generated in" in line.text else None
+        head = _ID.search(line.text) if _OWN.search(line.text.encode()) else None
         if head:
             if now is not None and "Draft:" in now.text:
                 yield Dropped("the draft metrics of a request", now.offset)
@@ -52,16 +52,18 @@ def read(blocks: Iterator[Block]) -> Iterator[Item]:
         else:
             now.text, now.joined = f"{now.text} {line.text.strip()}", now.joined + 1
         if match := _DRAFT.search(now.text):
-            told = _told(match, now)
-            empty += told is None
-            if told is not None:
-                yield told
+            record = _told(match, now)
+            told += 1
+            empty += record is None
+            if record is not None:
+                yield record
             now = None
         elif not line.whole and not now.text.endswith(")"):
             yield Dropped("the metrics of a request", now.offset)
             now = None
     if now is not None and "Draft:" in now.text:
         yield Dropped("the draft metrics of a request", now.offset)
+    empty = empty if told else number
     if empty:
         yield finding("zero_drafts", records=f"{empty} request{'s' * (empty > 1)}")
 

@@ -7,8 +7,8 @@ NAME = "lm-studio"
 ALIASES = ("lms",)
 WORDS: tuple[Word, ...] = ()
 FORMATS = (
-    LogFormat("lmstudio-log", (log.SNAKE, log.CAMEL, *log.FURTHER), log.read, log.claims),
-    LogFormat("lmstudio-log", (log.CAMEL, log.SNAKE, *log.FURTHER), log.read, log.claims),
+    LogFormat("lmstudio-log", (log.SNAKE, *log.HEADS), log.read, log.claims),
+    LogFormat("lmstudio-log", (log.CAMEL, *log.HEADS), log.read, log.claims),
     JsonFormat("lmstudio-sdk-stats", stats.claims_sdk, stats.read),
     JsonFormat("lmstudio-rest", stats.claims, stats.read),
 )

@@ -9,15 +9,8 @@ from gammaplan.engines.lines import Block, Line, matching
 from gammaplan.engines.lmstudio.stats import KINDS, nothing_drafted, record
 
 SNAKE, CAMEL = b"_draft_tokens_count", b"DraftTokensCount"
-FURTHER = (
-    b"Generated prediction",
-    b"Received ",
-    b"draft_model",
-    b"usedDraftModelKey",
-    b"_draft_tok",
-    b"DraftTok",
-)
-MARKS = (SNAKE, CAMEL, *FURTHER)
+HEADS = (b"Generated prediction", b"draft_model", b"usedDraftModelKey")
+MARKS = (SNAKE, CAMEL, *HEADS, b"Received ", b"_draft_tok", b"DraftTok")
 
 _OWN = re.compile(
     rb"(?:total|accepted|rejected|ignored)(?:_draft_tokens_count|DraftTokensCount)\\?\"\s*:"
