@@ -166,6 +166,19 @@ def spec_bench(rng: random.Random) -> Sample:
     )
 
 
+def spec_bench_two_models(rng: random.Random) -> Sample:
+    """Answers of two methods in one file, which must not be pooled."""
+    rows, groups = list[Json](), []
+    for model in ("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-hydra"):
+        answers = _trees(rng)
+        for depths in answers:
+            choice: Json = {"index": 0, "accept_lengths": [depth + 1 for depth in depths]}
+            rows.append(_answer(len(rows), model, [choice], category=True))
+        groups.append(({"model_name": model}, _tree_total(answers)))
+    data, codes = documents(rng, rows), ["multi_series", "tree_draft"]
+    return grouped("harness.spec_bench_two_models", "harness", data, groups, codes=codes)
+
+
 def spec_bench_report(rng: random.Random) -> Sample:
     """What Spec-Bench prints of a task: a mean, with the bonus token, and no counts."""
     mean = _tree_total(_trees(rng)).mean_length
@@ -215,6 +228,7 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     aiperf_no_spec,
     dynamo,
     spec_bench,
+    spec_bench_two_models,
     spec_bench_report,
     eagle,
 )

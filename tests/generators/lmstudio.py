@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable, Sequence
 
 from .process import Round, bounded, draw_until, hazards, is_open, joined, simulate, totals
-from .truth import Sample, Truth, pooled
+from .truth import Sample, Truth, grouped, pooled
 from .wrap import Clock, documents, event_stream, log_file
 
 Json = dict[str, object]
+DRAFTER: Json = {"draft_model": "example-draft-1b"}
 KEYS = {
     "total": ("totalDraftTokensCount", "total_draft_tokens_count"),
     "accepted": ("acceptedDraftTokensCount", "accepted_draft_tokens_count"),
@@ -103,14 +104,27 @@ def rest(rng: random.Random) -> Sample:
     ignored, codes = _ignored(rng, requests)
     rows = []
     for rounds, left in zip(requests, ignored, strict=True):
-        stats: Json = {"draft_model": "example-draft-1b"}
-        rows.append(_response(rounds, {}, stats | _counts(rounds, left, snake=True)))
+        rows.append(_response(rounds, {}, DRAFTER | _counts(rounds, left, snake=True)))
     if rng.random() < 0.3:
-        rows.append(_response([(0, 0)] * 9, {}, {"draft_model": "x"} | _counts([], 0, snake=True)))
+        rows.append(_response([(0, 0)] * 9, {}, DRAFTER | _counts([], 0, snake=True)))
         codes.append("zero_drafts")
     if rng.random() < 0.3:
         rows.insert(0, _response([(0, 0)] * 9, {}, {}))
     return _sample(rng, "rest", requests, rows, codes)
+
+
+def rest_two_drafters(rng: random.Random) -> Sample:
+    """Responses with two draft models, which must not be pooled."""
+    rows, groups = [], []
+    for name in ("example-draft-0.5b", "example-draft-1b"):
+        requests = _requests(rng, most=2)
+        for rounds in requests:
+            stats: Json = {"draft_model": name} | _counts(rounds, 0, snake=True)
+            rows.append(_response(rounds, {}, stats))
+        groups.append(({"draft_model": name}, _total(requests)))
+    rng.shuffle(rows)
+    data, codes = documents(rng, rows), ["multi_series", "gamma_unknown"]
+    return grouped("lm-studio.rest_two_drafters", "lm-studio", data, groups, codes=codes)
 
 
 def rest_embedded(rng: random.Random) -> Sample:
@@ -129,7 +143,7 @@ def log(rng: random.Random) -> Sample:
     ignored, codes = _ignored(rng, requests)
     blocks, indent = [], rng.choice((2, 2, 2, None))
     for rounds, left in zip(requests, ignored, strict=True):
-        stats: Json = {"draft_model": "example-draft-1b"} | _counts(rounds, left, snake=True)
+        stats = DRAFTER | _counts(rounds, left, snake=True)
         text = json.dumps({"model": "example-target", "stats": stats}, indent=indent)
         blocks.append(f"[DEBUG] [example-target] Generated prediction: {text}".split("\n"))
     for block in blocks:
@@ -157,7 +171,7 @@ def log(rng: random.Random) -> Sample:
 def rest_stream(rng: random.Random) -> Sample:
     """A streamed response: the stats come with the last chunk."""
     (rounds,) = requests = _requests(rng, most=1)
-    stats = {"draft_model": "x"} | _counts(rounds, 0, snake=True)
+    stats = DRAFTER | _counts(rounds, 0, snake=True)
     head: Json = {"id": "chatcmpl-x", "object": "chat.completion.chunk"}
     chunk = head | {"choices": [{"index": 0, "delta": {"content": "accepted"}}]}
     data = event_stream(rng, [chunk, chunk, head | {"choices": [], "stats": stats}])
@@ -168,6 +182,7 @@ def rest_stream(rng: random.Random) -> Sample:
 GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     sdk_stats,
     rest,
+    rest_two_drafters,
     rest_embedded,
     rest_stream,
     log,

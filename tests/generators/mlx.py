@@ -107,6 +107,17 @@ def vlm_timings(rng: random.Random) -> Sample:
     return pooled("mlx.vlm_timings", "mlx", documents(rng, rows), total)
 
 
+def vlm_two_kinds(rng: random.Random) -> Sample:
+    """Responses with drafts of two kinds and lengths, which must not be pooled."""
+    rows, groups = list[Json](), []
+    for kind, gamma in zip(("mtp", "dflash"), rng.sample(range(1, 9), 2), strict=True):
+        rounds = simulate(rng, gamma, rng.randint(1, 90), hazards(rng, gamma))
+        rows.append({"id": kind, "timings": _timings(rng, kind, count(rounds, gamma))})
+        groups.append(({"type": kind}, by_length([rounds], gamma)))
+    data, codes = documents(rng, rows), ["multi_series", "mixed_gamma"]
+    return grouped("mlx.vlm_two_kinds", "mlx", data, groups, codes=codes)
+
+
 def vlm_stream(rng: random.Random) -> Sample:
     """A streamed response of it: the timings come with the last chunk."""
     gamma = rng.randint(1, 8)
@@ -123,5 +134,6 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     from_draft_cut,
     no_draft,
     vlm_timings,
+    vlm_two_kinds,
     vlm_stream,
 )
