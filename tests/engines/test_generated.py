@@ -104,6 +104,8 @@ def check(sample: Sample, said: list[Input]) -> list[str]:
     """Every difference between a sample's truth and what was said of it."""
     result, findings = fitted(said, Assumed())
     wrong = [f"{code} is missing" for code in sample.codes - {f.code for f in findings}]
+    if result["engine"] not in (None, sample.engine):
+        wrong.append(f"the engine is {result['engine']}, not {sample.engine}")
     lost = sum(one.said.lost for one in said)
     if lost != sample.dropped:
         wrong.append(f"{lost} records were dropped, not {sample.dropped}")
@@ -192,7 +194,7 @@ MUTATED = (
     "lmdeploy.prom",
     "mlc-llm.engine_metrics",
     "tgi.prom_histogram",
-    "harness.aiperf",
+    "aiperf.export",
 )
 UNPLACED = (  # reports without positions
     "exllama.result",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from . import (
     exllama,
-    harness,
+    harnesses,
     llamacpp,
     lmdeploy,
     lmstudio,
@@ -43,7 +43,9 @@ ALL: dict[str, Generator] = {
         ("lm-studio", lmstudio.GENERATORS),
         ("ollama", ollama.GENERATORS),
         ("openvino", openvino.GENERATORS),
-        ("harness", harness.GENERATORS),
+        ("aiperf", harnesses.AIPERF),
+        ("dynamo", harnesses.DYNAMO),
+        ("spec-bench", harnesses.SPEC_BENCH),
         ("plain", plain.GENERATORS),
     )
     for generator in generators

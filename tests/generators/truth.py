@@ -19,7 +19,9 @@ Engine = Literal[
     "lm-studio",
     "ollama",
     "openvino",
-    "harness",
+    "aiperf",
+    "dynamo",
+    "spec-bench",
     "plain",
 ]
 

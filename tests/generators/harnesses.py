@@ -61,16 +61,16 @@ def _profile(rng: random.Random, gamma: int, short: float) -> list[list[Round]]:
     ]
 
 
-def aiperf(rng: random.Random) -> Sample:
+def export(rng: random.Random) -> Sample:
     """AIPerf, full drafts: gamma = D/N, the histogram gives every position."""
     gamma = rng.randint(1, 8)
     requests = _profile(rng, gamma, 0.0)
     total = told(count(joined(requests), gamma), positions=True)
     data = document(rng, _aiperf(rng, requests))
-    return pooled("harness.aiperf", "harness", data, total, codes=["macro_average"])
+    return pooled("aiperf.export", "aiperf", data, total, codes=["macro_average"])
 
 
-def aiperf_uneven(rng: random.Random) -> Sample:
+def export_uneven(rng: random.Random) -> Sample:
     """AIPerf, drafts of varying length: the positions, but not what was proposed."""
     gamma = rng.randint(2, 8)
     requests = draw_until(
@@ -83,18 +83,18 @@ def aiperf_uneven(rng: random.Random) -> Sample:
     total = bounded(replace(known, rejections=None), rounds)
     codes = ["macro_average", "variable_draft_length"]
     data = document(rng, _aiperf(rng, requests))
-    return pooled("harness.aiperf_uneven", "harness", data, total, codes=codes)
+    return pooled("aiperf.export_uneven", "aiperf", data, total, codes=codes)
 
 
-def aiperf_no_spec(rng: random.Random) -> Sample:
+def export_no_spec(rng: random.Random) -> Sample:
     """AIPerf of a server that reports no drafts."""
     metrics = {"request_count": _metric("requests", rng.randint(1, 99))}
     metrics["output_token_throughput"] = _metric("tokens/sec", 812.5, spread=True)
     data = document(rng, metrics | {"input_config": {"endpoint": {"type": "chat"}}})
-    return grouped("harness.aiperf_no_spec", "harness", data, (), codes=["no_spec_data"])
+    return grouped("aiperf.export_no_spec", "aiperf", data, (), codes=["no_spec_data"])
 
 
-def dynamo(rng: random.Random) -> Sample:
+def load_message(rng: random.Random) -> Sample:
     """The statistics in a load message of a Dynamo worker."""
     gamma = rng.randint(1, 8)
     rounds = simulate(rng, gamma, rng.randint(1, 400), hazards(rng, gamma))
@@ -108,7 +108,7 @@ def dynamo(rng: random.Random) -> Sample:
     }
     load = {"worker_stats": {"request_active_slots": 3}, "kv_stats": {"kv_active_blocks": 9}}
     data, total = document(rng, load | {"spec_decode_stats": stats}), told(counts, positions=True)
-    return pooled("harness.dynamo", "harness", data, total)
+    return pooled("dynamo.load_message", "dynamo", data, total)
 
 
 def _trees(rng: random.Random) -> list[list[int]]:
@@ -138,11 +138,11 @@ def _broken(rng: random.Random, row: Json, key: str) -> str | None:
     return whole[: rng.randint(whole.index(key) + len(key), whole.index('], "tstamp"') - 2)]
 
 
-def spec_bench(rng: random.Random) -> Sample:
+def answers(rng: random.Random) -> Sample:
     """Spec-Bench answers: the length of every step with the bonus token, of trees."""
-    answers, rows = _trees(rng), []
+    trees, rows = _trees(rng), []
     model = rng.choice(("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-medusa"))
-    for i, depths in enumerate(answers):
+    for i, depths in enumerate(trees):
         lengths = [depth + 1 for depth in depths]
         stop = rng.choice((0, len(lengths) // 2))
         turns = [part for part in (lengths[:stop], lengths[stop:]) if part]
@@ -157,29 +157,29 @@ def spec_bench(rng: random.Random) -> Sample:
         rows.append(_answer(i, model, [choice], category=True))
     tail = _broken(rng, rows[-1], "accept_lengths")
     return pooled(
-        "harness.spec_bench",
-        "harness",
+        "spec-bench.answers",
+        "spec-bench",
         documents(rng, rows, tail),
-        _tree_total(answers),
+        _tree_total(trees),
         codes=["tree_draft", "gamma_unknown"],
         dropped=int(tail is not None),
     )
 
 
-def spec_bench_two_models(rng: random.Random) -> Sample:
+def answers_two_models(rng: random.Random) -> Sample:
     """Answers of two methods in one file, which must not be pooled."""
     rows, groups = list[Json](), []
     for model in ("vicuna-7b-v1.3-eagle", "vicuna-7b-v1.3-hydra"):
-        answers = _trees(rng)
-        for depths in answers:
+        trees = _trees(rng)
+        for depths in trees:
             choice: Json = {"index": 0, "accept_lengths": [depth + 1 for depth in depths]}
             rows.append(_answer(len(rows), model, [choice], category=True))
-        groups.append(({"model_name": model}, _tree_total(answers)))
+        groups.append(({"model_name": model}, _tree_total(trees)))
     data, codes = documents(rng, rows), ["multi_series", "tree_draft"]
-    return grouped("harness.spec_bench_two_models", "harness", data, groups, codes=codes)
+    return grouped("spec-bench.answers_two_models", "spec-bench", data, groups, codes=codes)
 
 
-def spec_bench_report(rng: random.Random) -> Sample:
+def report(rng: random.Random) -> Sample:
     """What Spec-Bench prints of a task: a mean, with the bonus token, and no counts."""
     mean = _tree_total(_trees(rng)).mean_length
     lines = [
@@ -190,7 +190,7 @@ def spec_bench_report(rng: random.Random) -> Sample:
     ]
     total = Truth(mean_length=mean, refused=True)
     codes, data = ["interval_average_only"], encode(rng, lines)
-    return pooled("harness.spec_bench_report", "harness", data, total, codes=codes)
+    return pooled("spec-bench.report", "spec-bench", data, total, codes=codes)
 
 
 def _eagle_choice(index: int, turns: Sequence[Sequence[int]]) -> Json:
@@ -203,32 +203,26 @@ def _eagle_choice(index: int, turns: Sequence[Sequence[int]]) -> Json:
     }
 
 
-def eagle(rng: random.Random) -> Sample:
+def eagle_answers(rng: random.Random) -> Sample:
     """EAGLE answers: the last loop index and the new tokens of every turn, of trees."""
-    answers, rows = [_trees(rng) for _ in range(rng.randint(1, 4))], []
-    for i, turns in enumerate(answers):
+    trees, rows = [_trees(rng) for _ in range(rng.randint(1, 4))], []
+    for i, turns in enumerate(trees):
         stop = rng.choice((0, len(turns) // 2))
         choices = [part for part in (turns[:stop], turns[stop:]) if part]
         listed = [_eagle_choice(j, part) for j, part in enumerate(choices)]
         rows.append(_answer(i, "ess-vicuna-70b-fp16", listed, category=False))
     tail = _broken(rng, rows[-1], "idxs")
     return pooled(
-        "harness.eagle",
-        "harness",
+        "spec-bench.eagle_answers",
+        "spec-bench",
         documents(rng, rows, tail),
-        _tree_total([depths for turns in answers for depths in turns]),
+        _tree_total([depths for turns in trees for depths in turns]),
         codes=["tree_draft"],
         dropped=int(tail is not None),
     )
 
 
-GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
-    aiperf,
-    aiperf_uneven,
-    aiperf_no_spec,
-    dynamo,
-    spec_bench,
-    spec_bench_two_models,
-    spec_bench_report,
-    eagle,
-)
+Generator = Callable[[random.Random], Sample]
+AIPERF: tuple[Generator, ...] = (export, export_uneven, export_no_spec)
+DYNAMO: tuple[Generator, ...] = (load_message,)
+SPEC_BENCH: tuple[Generator, ...] = (answers, answers_two_models, report, eagle_answers)
