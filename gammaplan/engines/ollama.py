@@ -120,7 +120,8 @@ def _request(line: Line, number: int) -> Request | str:
     text = line.text + " " if line.whole else line.text  # a last figure may be cut
     found = {name: figure.search(text) for name, figure in _FIGURE.items()}
     values = {name: int(match[1]) for name, match in found.items() if match}
-    if len(values) < len(found) - ("max_draft" not in values):
+    ended = line.whole or line.text.endswith('"')
+    if not ended or len(values) < len(found) - ("max_draft" not in values):
         return "a speculative decode stats line"
     iterations, drafted, accepted = (values[k] for k in ("iterations", "drafted", "accepted"))
     longest = values.get("max_draft", 0)

@@ -10,7 +10,7 @@ from gammaplan.engines.lines import Block, Line, matching
 from gammaplan.model.estimate import Counts
 
 NAMED, UNNAMED = b"Metrics (ID: ", b" tokens generated in "
-MARKS = (NAMED, UNNAMED, b"Draft:", b"accepted (")
+MARKS = (NAMED, UNNAMED, b"Draft:", b"accepted", b"%))")
 HALF = 5e-5  # half a unit of the rate's last digit
 
 _OWN = re.compile(rb"Metrics(?: \(ID: [^()\s]+\):|: \d+ tokens generated in )")
