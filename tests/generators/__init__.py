@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from . import (
     exllama,
+    guidellm,
     harnesses,
     llamacpp,
     lmdeploy,
@@ -44,6 +45,7 @@ ALL: dict[str, Generator] = {
         ("ollama", ollama.GENERATORS),
         ("openvino", openvino.GENERATORS),
         ("aiperf", harnesses.AIPERF),
+        ("guidellm", guidellm.GENERATORS),
         ("dynamo", harnesses.DYNAMO),
         ("spec-bench", harnesses.SPEC_BENCH),
         ("plain", plain.GENERATORS),

@@ -21,6 +21,7 @@ Engine = Literal[
     "openvino",
     "aiperf",
     "dynamo",
+    "guidellm",
     "spec-bench",
     "plain",
 ]
