@@ -210,14 +210,15 @@ def _paths(files: "Sequence[str] | None", before: str | None) -> "list[str]":
 
 
 def _known(engine: str | None, input_format: str | None) -> None:
-    from gammaplan.engines.base import engines
+    from gammaplan.engines.base import engine_named, engines
 
     if engine is None and input_format is None:
         return
-    names = [e.NAME for e in engines()]
-    if engine is not None and engine not in names:
-        raise typer.BadParameter(f"--engine must be one of {', '.join(names)}, got {engine}")
-    every = (f.name for e in engines() for f in e.FORMATS if engine in (None, e.NAME))
+    chosen = engine_named(engine) if engine is not None else None
+    if engine is not None and chosen is None:
+        names = ", ".join(e.NAME for e in engines())
+        raise typer.BadParameter(f"--engine must be one of {names}, got {engine}")
+    every = (f.name for e in engines() for f in e.FORMATS if chosen in (None, e))
     forms = list(dict.fromkeys(every))
     if input_format is not None and input_format not in forms:
         raise typer.BadParameter(

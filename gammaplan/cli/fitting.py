@@ -9,10 +9,9 @@ import numpy as np
 
 from gammaplan.data.findings import finding
 from gammaplan.documents.writing import acceptance_shape, counts_shape, interval_shape
-from gammaplan.engines.base import engines
 from gammaplan.engines.files import Input, together
 from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, sparse
-from gammaplan.errors import DomainError, Finding, InputError
+from gammaplan.errors import DomainError, Finding
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import Estimate, estimate
 from gammaplan.model.reported import gamma_by_c
@@ -43,8 +42,9 @@ class Fitted(NamedTuple):
 def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     """The figures of every group and, where they may be added up, of all together."""
     said = together(inputs)
-    findings = list(said.findings)
-    groups = [_stated(g, assumed) for g in said.groups.values()]
+    stated = assumed.gamma is not None
+    findings = [f for f in said.findings if not (stated and f.code == "gamma_assumed")]
+    groups = [_stated(g, assumed) for g in said.told()]
     pooled = _may_pool(groups)
     listed = list(said.listed.values())
     apart = any(g.repeated for g in listed)  # in no group, and listed beside them
@@ -77,8 +77,11 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
 
 def _stated(group: Group, assumed: Assumed) -> Group:
     """The group with the draft length that the user states, where it has none of its own."""
+    if assumed.gamma is None:
+        return group
+    group = group.restated(assumed.gamma)
     total = group.total
-    if assumed.gamma is None or total.gamma == assumed.gamma:
+    if total.gamma == assumed.gamma:
         return group
     longest = _longest(total, group.mean_length)
     if longest > assumed.gamma:
@@ -158,7 +161,17 @@ def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFi
         figures["acceptance"]["alpha"] = found.alpha
     if named:
         figures["labels"] = dict(groups[0].labels)
+    _add_idle(figures, counts, sum(g.idle for g in groups))
     return figures
+
+
+def _add_idle(figures: FitFigures, counts: Counts, idle: int) -> None:
+    """Rounds that drafted nothing, in the tokens per round; they say nothing of alpha."""
+    if not idle or counts.rounds is None or figures["counts"] is None:
+        return
+    every = replace(counts, rounds=counts.rounds + idle)
+    figures["counts"]["rounds"] = every.rounds
+    figures["mean_length"] = every.mean_length
 
 
 def _added(groups: Sequence[Group]) -> Counts:
@@ -175,7 +188,8 @@ def _average(groups: Sequence[Group]) -> float | None:
 def _estimate(
     groups: Sequence[Group], total: Counts, length: float | None, assumed: Assumed
 ) -> Estimate:
-    full = assumed.full_drafts and total.drafted is not None
+    counted = total.drafted is not None or total.rounds is not None
+    full = assumed.full_drafts and counted
     known = total.rejections is not None
     clusters = clusters_of(groups, by_trials=known)
     return estimate(
@@ -274,10 +288,3 @@ def _name(group: Group) -> str:
     labels = ", ".join(f"{k}={v}" for k, v in group.labels.items())
     gamma = group.total.gamma
     return (labels or "unnamed") + (f", γ {gamma}" if gamma else "")
-
-
-def known_engine(name: str) -> None:
-    """Raise InputError unless an engine has this name."""
-    names = [e.NAME for e in engines()]
-    if name not in names:
-        raise InputError(f"--engine must be one of {', '.join(names)}, got {name}")

@@ -81,9 +81,22 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the printed mean length leaves out the bonus token; the true length is one higher",
     ),
     "rate_includes_bonus": ("note", "the printed rate has the bonus token in it"),
+    "rate_of_output": (
+        "note",
+        "the printed rate is accepted per generated token, not per drafted one, and was not used",
+    ),
     "gamma_unknown": (
         "refusal",
         "the draft length is neither printed nor implied; give it with --gamma",
+    ),
+    "gamma_assumed": (
+        "note",
+        "the draft length is not recorded: γ {gamma} is taken, {why}; --gamma states another",
+    ),
+    "predicted_outputs": (
+        "warning",
+        "accepted_prediction_tokens are accepted drafts in tabbyAPI, and predicted outputs, which "
+        "are no drafts, in hosted services; nothing else in the response says whose they are",
     ),
     "variable_draft_length": (
         "warning",

@@ -22,9 +22,9 @@ _LINE = re.compile(
 )
 _LABEL = re.compile(rb'[,\s]*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _ESCAPES = {rb"\\": b"\\", rb"\"": b'"', rb"\n": b"\n"}
-HEAD = re.compile(
+HEAD = re.compile(  # a tab after the braces is MLC-LLM's own page
     rb"^[ \t]*(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*"
-    rb"(?:[ \t]*\{[^\n]*\}[ \t]*|[ \t]+)[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
+    rb"(?:[ \t]*\{[^\n]*\} *|[ \t]+)[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
     re.M,
 )
 

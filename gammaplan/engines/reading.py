@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gammaplan.data.findings import finding
 from gammaplan.engines.base import (
@@ -17,6 +17,7 @@ from gammaplan.engines.base import (
     JsonFormat,
     LogFormat,
     Sample,
+    engine_named,
     engines,
 )
 from gammaplan.engines.lines import Block, Blocks, is_log_line, named, open_stream
@@ -48,7 +49,8 @@ class Wanted(NamedTuple):
         """The formats that may be meant."""
         every = [Candidate(e, f) for e in engines() for f in e.FORMATS]
         if self.engine is not None:
-            every = [c for c in every if self.engine == c.engine.NAME]
+            chosen = engine_named(self.engine)
+            every = [c for c in every if c.engine is chosen]
         if self.format is not None:
             every = [c for c in every if c.format.name == self.format]
         return every
@@ -153,20 +155,31 @@ def _nothing(hint: str = "") -> Reading:
 
 def _read_json(stream: BufferedReader, known: list[Candidate]) -> Reading:
     """The format of the first value that one claims; what came before it is kept."""
-    formats = [c for c in known if isinstance(c.format, JsonFormat)]
     source = values(stream)
-    before = []
+    before: list[Any] = []
+    general: tuple[Engine, JsonFormat] | None = None
     for value in islice(source, MOST_LOOKED_AT):
         before.append(value)
-        if isinstance(value, Dropped):
-            continue
-        for candidate in formats:
-            assert isinstance(candidate.format, JsonFormat)
-            if candidate.format.claims(value):
-                items = candidate.format.read(chain(before, source))
-                return Reading(candidate.engine.NAME, candidate.format.name, items)
+        claim = None if isinstance(value, Dropped) else _claim(value, known, general is None)
+        if claim is not None and not claim[1].general:
+            break
+        general = general or claim
+    else:
+        claim = general
+    if claim is not None:
+        engine, form = claim
+        return Reading(engine.NAME, form.name, form.read(chain(before, source)))
     lost = [v for v in before if isinstance(v, Dropped)]
     return Reading(None, None, iter([*lost, finding("no_spec_data", hint="")]))
+
+
+def _claim(
+    value: Any, known: Iterable[Candidate], with_general: bool
+) -> tuple[Engine, JsonFormat] | None:
+    """The format that claims a value: of the general ones, which others may contain, the last."""
+    formats = [(c.engine, c.format) for c in known if isinstance(c.format, JsonFormat)]
+    wanted = (f for f in formats if with_general or not f[1].general)
+    return next((f for f in sorted(wanted, key=lambda f: f[1].general) if f[1].claims(value)), None)
 
 
 def _wanted_samples(

@@ -378,7 +378,7 @@ def test_a_narrower_level_gives_a_narrower_interval(fit):
         ([LOG, LOG], "was named twice, and would count twice"),
         (["--before", PAGE], "a file is needed"),
         (["--before", PAGE, PAGE, LOG], "--before needs one later page, got 2 files"),
-        ([LOG, "--engine", "nope"], "--engine must be one of llama.cpp, plain, sglang"),
+        ([LOG, "--engine", "nope"], "--engine must be one of aiperf, "),
         ([LOG, "--input-format", "nope"], "--input-format must be one of"),
         ([LOG, "--engine", "sglang", "--input-format", "vllm-v1-log"], "--input-format must be"),
         ([LOG, "--by", "nothing"], "--by must be one of window for this input, got nothing"),

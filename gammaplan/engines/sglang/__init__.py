@@ -4,6 +4,7 @@ from gammaplan.engines.base import ExpositionFormat, JsonFormat, LogFormat, Word
 from gammaplan.engines.sglang import averages, counters, log, requests
 
 NAME = "sglang"
+ALIASES: tuple[str, ...] = ()
 WORDS = (
     Word("accept len", "mean_length"),
     Word("accept rate", "pooled_rate", "from 0.5.11"),
