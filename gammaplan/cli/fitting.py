@@ -12,11 +12,12 @@ from gammaplan.documents.writing import acceptance_shape, counts_shape, interval
 from gammaplan.engines.base import engines
 from gammaplan.engines.files import Input, together
 from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, sparse
+from gammaplan.engines.times import utc
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import Estimate, estimate
 from gammaplan.model.reported import gamma_by_c
-from gammaplan.shapes.figures import FitFigures, FitResult
+from gammaplan.shapes.figures import FitFigures, FitResult, PeriodShape
 from gammaplan.shapes.parts import GammaByC
 
 FEW_ROUNDS = 30
@@ -56,12 +57,26 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
     result: FitResult = {
         **whole,
+        "period": _period(inputs),
         "pooled": pooled,
         "groups": parts,
         "engine": engine,
         "format": form,
     }
     return Fitted(result, _once(findings))
+
+
+def _period(inputs: Sequence[Input]) -> PeriodShape | None:
+    """Between which samples the counters of all inputs were differenced."""
+    known = [i.period for i in inputs if i.period]
+    if not known:
+        return None
+    return {
+        "start": utc(min(p.start for p in known)),
+        "end": utc(max(p.end for p in known)),
+        "scrapes": sum(p.scrapes for p in known),
+        "processes": sum(p.processes for p in known),
+    }
 
 
 def _one(names: set[str | None]) -> str | None:

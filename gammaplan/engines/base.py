@@ -18,7 +18,10 @@ Quantity = Literal[
 Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
-SHARED = {"base", "files", "groups", "lines", "prometheus", "reading", "times", "values", "shards"}
+SHARED = {
+    "addresses", "base", "fetch", "files", "groups", "lines", "live", "prometheus", "reading",
+    "reports", "series", "server", "shards", "times", "values",
+}  # fmt: skip
 
 
 class Word(NamedTuple):
@@ -145,13 +148,16 @@ class JsonFormat(NamedTuple):
 class ExpositionFormat(NamedTuple):
     """Prometheus text: `proofs` are substrings of names that only this format has.
 
-    `families` are the substrings of the names that `read` wants.
+    `families` are the substrings of the names that `read` wants, also the ones
+    that a Prometheus server is asked for. `settings` are gauges that say how
+    speculation is set up: between two scrapes they tell nothing where they changed.
     """
 
     name: str
     proofs: tuple[str, ...]
     families: tuple[str, ...]
     read: Callable[[Sequence[Sample]], Iterator[Item]]
+    settings: tuple[str, ...] = ()
 
 
 Format: TypeAlias = LogFormat | JsonFormat | ExpositionFormat
