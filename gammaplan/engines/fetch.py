@@ -238,9 +238,10 @@ def _download(
             answer.status, answer.reason = response.status, response.reason
         except HTTPError as error:
             response = error  # it is the answer too
-            redirect = 300 <= error.code < 400
-            answer.status = error.code
-            answer.reason = "and leads nowhere" if redirect else str(error.reason)[:80]
+            answer.status, answer.reason = error.code, str(error.reason)[:80]
+            if 300 <= error.code < 400:
+                answer.reason = "and leads nowhere"
+                return
         with response:
             _read_body(response, limit, answer)
     except Exception as error:  # the caller's thread tells of it

@@ -71,8 +71,8 @@ class _Piece(NamedTuple):
 class Gains:
     """What series gained, fed with consecutive stretches of time in order.
 
-    Where a counter falls, its process was restarted: at that scrape all
-    counters of the process start from 0. The first sample of a series is where
+    Where a counter falls, its process was restarted: from that scrape on all
+    counters of the process start from 0, each at its next sample. The first sample of a series is where
     counting starts, unless its target was scraped before without it: then it
     starts from 0 too.
     """
@@ -80,7 +80,7 @@ class Gains:
     def __init__(self, settings: Iterable[str] = ()) -> None:
         self._settings = frozenset(settings)
         self._series: dict[Key, Series] = {}
-        self._restarts: set[tuple[Process, float]] = set()
+        self._restarts: dict[Process, list[float]] = {}  # times in order
         self._bad: list[tuple[str, float]] = []
         self._left_out = 0
 
@@ -96,10 +96,11 @@ class Gains:
                 targets.setdefault(_target(piece.sample, process), []).append(piece)
         born = {p.key for pieces in targets.values() for p in self._born(pieces)}
         for process, pieces in processes.items():
-            falls = _falls(pieces)
-            self._restarts |= {(process, float(at)) for at in falls}
+            restarts = _restarts(pieces, self._restarts.get(process, []))
+            if restarts:
+                self._restarts[process] = restarts
             for piece in pieces:
-                self._count(piece, falls, born=piece.key in born)
+                self._count(piece, restarts, born=piece.key in born)
 
     def _piece(self, raw: Raw) -> _Piece | None:
         """The new samples of a series; None where there are none, or no room for it."""
@@ -138,14 +139,15 @@ class Gains:
             ):
                 yield piece
 
-    def _count(self, piece: _Piece, falls: Floats, *, born: bool) -> None:
+    def _count(self, piece: _Piece, restarts: Sequence[float], *, born: bool) -> None:
         times, values = piece.times, piece.values
         latest = piece.sample._replace(value=float(values[-1]))
         series = self._series.setdefault(piece.key, Series(latest, times[0], times[-1]))
         series.sample, series.last = latest, float(times[-1])
         series.scrapes += len(times) - piece.known
         if latest.name.endswith(COUNTERS):
-            steps = np.where(np.isin(times[1:], falls), values[1:], np.diff(values))
+            anew = np.diff(np.searchsorted(restarts, times, side="right")) > 0
+            steps = np.where(anew, values[1:], np.diff(values))
             series.gained += float(steps.sum()) + (float(values[0]) if born else 0.0)
         elif latest.name in self._settings:
             series.values = {*sorted({*series.values, *map(float, np.unique(values))})[:3]}
@@ -172,7 +174,7 @@ class Gains:
         """What is to be said of the series."""
         found: list[Finding] = []
         if self._restarts:
-            named = [f"{title(process)} at {utc(at)}" for process, at in self._restarts]
+            named = [f"{title(p)} at {utc(at)}" for p, ats in self._restarts.items() for at in ats]
             found.append(counter_reset(named))
         changed = {s.sample.name: s.values for s in self._series.values() if len(s.values) > 1}
         for name, values in changed.items():
@@ -202,10 +204,22 @@ class Gains:
         return Span(float(first), float(last), sum(scrapes.values()), len(scrapes))
 
 
-def _falls(pieces: Sequence[_Piece]) -> Floats:
-    """The times at which a counter of one process was lower than before."""
-    found = [p.times[1:][np.diff(p.values) < 0] for p in pieces if p.sample.name.endswith(COUNTERS)]
-    return np.unique(np.concatenate(found)) if found else np.empty(0)
+def _restarts(pieces: Sequence[_Piece], known: Sequence[float]) -> list[float]:
+    """The times at which one process was seen restarted, with those of new samples.
+
+    A series that comes late after a restart may be lower than it was before;
+    that is the same restart.
+    """
+    restarts = list(known)
+    falls = []
+    for piece in pieces:
+        if piece.sample.name.endswith(COUNTERS):
+            for i in np.flatnonzero(np.diff(piece.values) < 0):
+                falls.append((float(piece.times[i + 1]), float(piece.times[i])))
+    for at, before in sorted(falls):
+        if not restarts or restarts[-1] <= before:
+            restarts.append(at)
+    return restarts
 
 
 def _target(sample: Sample, process: Process) -> Target:
