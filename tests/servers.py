@@ -17,7 +17,7 @@ def serving(answer: Answer) -> Iterator[str]:
     class One(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:  # noqa: N802  # its name in http.server
+        def do_GET(self) -> None:
             self.close_connection = True
             answer(self)
 
@@ -63,7 +63,12 @@ def page(body: bytes | str, status: int = 200, **headers: str) -> Answer:
 def in_turn(*answers: Answer) -> Answer:
     """A server that answers one way after the other, and then as the last."""
     left = list(answers)
-    return lambda handler: (left.pop(0) if len(left) > 1 else left[0])(handler)
+
+    def answer(handler: Handler) -> None:
+        now = left.pop(0) if len(left) > 1 else left[0]
+        now(handler)
+
+    return answer
 
 
 def zipped(body: bytes) -> Answer:

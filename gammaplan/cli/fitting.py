@@ -11,7 +11,7 @@ from gammaplan.data.findings import finding
 from gammaplan.documents.writing import acceptance_shape, counts_shape, interval_shape
 from gammaplan.engines.base import engines
 from gammaplan.engines.files import Input, together
-from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, sparse
+from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, may_pool, sparse
 from gammaplan.engines.times import utc
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.estimate import Counts
@@ -45,7 +45,7 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     said = together(inputs)
     findings = list(said.findings)
     groups = [_stated(g, assumed) for g in said.groups.values()]
-    pooled = _may_pool(groups)
+    pooled = may_pool(groups)
     shown = list(said.listed.values()) or groups
     parts = [_figures([_stated(g, assumed)], assumed, named=True) for g in shown]
     whole = _figures(groups if pooled else [], assumed, named=False)
@@ -109,20 +109,6 @@ def _longest(counts: Counts, mean_length: float | None) -> int:
     if mean_length is not None:
         known.append(math.ceil(mean_length - 1 - PRINTED))
     return max(known)
-
-
-def _may_pool(groups: Sequence[Group]) -> bool:
-    """Whether groups differ in nothing but the file they came from."""
-    kinds = {
-        (
-            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
-            g.total.gamma,
-            g.tree,
-            g.unusable,
-        )
-        for g in groups
-    }
-    return len(kinds) <= 1
 
 
 def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFigures:

@@ -72,9 +72,9 @@ class Gains:
     """What series gained, fed with consecutive stretches of time in order.
 
     Where a counter falls, its process was restarted: from that scrape on all
-    counters of the process start from 0, each at its next sample. The first sample of a series is where
-    counting starts, unless its target was scraped before without it: then it
-    starts from 0 too.
+    counters of the process start from 0, each at its next sample. The first
+    sample of a series is where counting starts, unless its target was scraped
+    before without it: then it starts from 0 too.
     """
 
     def __init__(self, settings: Iterable[str] = ()) -> None:

@@ -14,7 +14,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
@@ -57,9 +56,7 @@ class Exporter:
                 drawn.append(self.rng.randint(drawn[-1] // 2, drawn[-1]))
             self.now[model] = [a + b for a, b in zip(self.now[model], drawn, strict=True)]
             if self.scrapes > 1:
-                self.served[model] = [
-                    a + b for a, b in zip(self.served[model], drawn, strict=True)
-                ]
+                self.served[model] = [a + b for a, b in zip(self.served[model], drawn, strict=True)]
         if self.scrapes > SCRAPES:
             self.moving = False
 
