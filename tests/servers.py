@@ -1,6 +1,7 @@
 """HTTP servers on loopback that answer as a test says."""
 
 import gzip
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ Answer = Callable[[Handler], None]
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[str]:
+def serving(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """The address of a server that gives every GET to `answer`."""
 
     class One(BaseHTTPRequestHandler):
@@ -31,10 +32,12 @@ def serving(answer: Answer) -> Iterator[str]:
             """A client that leaves early is no error of the server."""
 
     server = Quiet(("127.0.0.1", 0), One)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

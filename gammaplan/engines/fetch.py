@@ -241,6 +241,7 @@ def _download(
             answer.status, answer.reason = error.code, str(error.reason)[:80]
             if 300 <= error.code < 400:
                 answer.reason = "and leads nowhere"
+                error.close()
                 return
         with response:
             _read_body(response, limit, answer)

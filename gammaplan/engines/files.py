@@ -123,7 +123,7 @@ def collect_stream(stream: BufferedReader, path: str, *, asked: Asked = PLAIN) -
 
 def collect_difference(before: str, after: str, *, asked: Asked = PLAIN) -> Input:
     """What the counters of two scrapes gained between them."""
-    streams = [(path, opened(path, asked.access)) for path in (before, after)]
+    streams = [(path, open_stream(path, asked.access)) for path in (before, after)]
     pages = [scraped(path, wanted=asked.wanted, stream=stream) for path, stream in streams]
     return collected(after, read_difference(*pages, wanted=asked.wanted), {}, asked)
 
@@ -147,22 +147,13 @@ def _collect_one(
 ) -> Input:
     detail = bool(asked.by or asked.since or asked.until)
     try:
-        stream = opened(path, asked.access)
+        stream = open_stream(path, asked.access)
     except InputError as error:
         if not is_address(path):
             raise
         return unreached(path, error)
     reading = read(path, wanted=asked.wanted, detail=detail, stream=stream, progress=progress)
     return collected(path, reading, labels, asked)
-
-
-def opened(path: str, access: Access) -> BufferedReader:
-    """A file, a URL that is asked with `access`, or standard input."""
-    if not is_address(path):
-        return open_stream(path)
-    from gammaplan.engines.fetch import open_page
-
-    return open_page(path, access)
 
 
 def collected(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from gammaplan.engines.addresses import is_address, shown
+from gammaplan.engines.addresses import OPEN, Access, is_address, shown
 from gammaplan.errors import InputError
 
 BUFFER = 2**20
@@ -46,9 +46,9 @@ class Line(NamedTuple):
     whole: bool = True  # False for a last line without its newline
 
 
-def open_stream(path: str) -> io.BufferedReader:
+def open_stream(path: str, access: Access = OPEN) -> io.BufferedReader:
     """The bytes of a file, a URL, or standard input for "-", decompressed and in UTF-8."""
-    stream = _open(path)
+    stream = _open(path, access)
     try:
         head = stream.peek(8)[:8]
         for magic, decompressed in _MAGIC:
@@ -98,14 +98,14 @@ class _Cut(io.BytesIO):
         return count
 
 
-def _open(path: str) -> io.BufferedReader:
+def _open(path: str, access: Access) -> io.BufferedReader:
     if path == "-":
         source = sys.stdin.buffer
         return source if isinstance(source, io.BufferedReader) else _buffered(source)
     if is_address(path):
         from gammaplan.engines.fetch import open_page
 
-        return open_page(path)
+        return open_page(path, access)
     stream: io.BufferedReader | None = None
     try:
         if not Path(path).is_dir():

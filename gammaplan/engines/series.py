@@ -51,6 +51,8 @@ class Series:
     """One series as far as it was read."""
 
     sample: Sample  # its latest
+    process: Process
+    page: Key  # what it is called on the page that it was scraped from, whoever did
     first: float
     last: float
     scrapes: int = 0
@@ -61,10 +63,10 @@ class Series:
 class _Piece(NamedTuple):
     """The new samples of one series, with the sample before them where there is one."""
 
-    key: Key
-    sample: Sample
+    series: Series
     times: Floats
     values: Floats
+    steps: Floats  # of the values
     known: bool
 
 
@@ -82,74 +84,75 @@ class Gains:
         self._series: dict[Key, Series] = {}
         self._restarts: dict[Process, list[float]] = {}  # times in order
         self._bad: list[tuple[str, float]] = []
-        self._left_out = 0
+        self._left_out = self._again = 0
 
     def add(self, stretch: Iterable[Raw]) -> None:
         """One more stretch of time; samples that were seen already are passed over."""
         processes: dict[Process, list[_Piece]] = {}
         targets: dict[Target, list[_Piece]] = {}
+        here: set[int] = set()
         for raw in stretch:
             piece = self._piece(raw)
-            if piece is not None:
-                process = process_of(piece.sample)
-                processes.setdefault(process, []).append(piece)
-                targets.setdefault(_target(piece.sample, process), []).append(piece)
-        born = {p.key for pieces in targets.values() for p in self._born(pieces)}
+            if piece is not None and id(piece.series) in here:
+                self._again += 1  # listed twice in one answer
+            elif piece is not None:
+                here.add(id(piece.series))
+                processes.setdefault(piece.series.process, []).append(piece)
+                targets.setdefault(_target(piece.series), []).append(piece)
+        for pieces in targets.values():
+            _start_from_zero(pieces)
         for process, pieces in processes.items():
             restarts = _restarts(pieces, self._restarts.get(process, []))
             if restarts:
                 self._restarts[process] = restarts
             for piece in pieces:
-                self._count(piece, restarts, born=piece.key in born)
+                self._count(piece, restarts)
 
     def _piece(self, raw: Raw) -> _Piece | None:
         """The new samples of a series; None where there are none, or no room for it."""
         labels = dict(raw.labels)
-        name = labels.pop("__name__", "")
-        sample = Sample(name, labels, 0.0)
+        sample = Sample(labels.pop("__name__", ""), labels, 0.0)
         key = series_key(sample)
-        before = self._series.get(key)
-        if before is None and len(self._series) >= MOST_SERIES:
+        series = self._series.get(key)
+        if series is None and len(self._series) >= MOST_SERIES:
             self._left_out += 1
             return None
-        rows = raw.rows
-        good = (rows[:, 1] >= 0) & (rows[:, 1] < LARGEST)  # NaN is neither
+        times, values = raw.rows[:, 0], raw.rows[:, 1]
+        good = (values >= 0) & (values < LARGEST)  # NaN is neither
         if not good.all():
-            self._bad.append((name, float(rows[~good][0, 1])))
-        rows = rows[good]
-        if len(rows) > 1 and not (np.diff(rows[:, 0]) > 0).all():
-            rows = rows[np.unique(rows[:, 0], return_index=True)[1]]
-        if before is not None:
-            rows = rows[rows[:, 0] > before.last]
-        if not len(rows):
+            self._bad.append((sample.name, float(values[~good][0])))
+            times, values = times[good], values[good]
+        if not (times[1:] > times[:-1]).all():
+            times, first = np.unique(times, return_index=True)
+            values = values[first]
+        if series is not None:
+            new = np.searchsorted(times, series.last, side="right")
+            times, values = times[new:], values[new:]
+        if not len(times):
             return None
-        if before is not None:
-            rows = np.vstack([(before.last, before.sample.value), rows])
-        return _Piece(key, sample, rows[:, 0], rows[:, 1], before is not None)
+        known = series is not None
+        if series is None:
+            at = float(times[0])
+            series = Series(sample, process_of(sample), _page(sample, key), at, at)
+            self._series[key] = series
+        else:
+            times = np.concatenate(([series.last], times))
+            values = np.concatenate(([series.sample.value], values))
+        return _Piece(series, times, values, values[1:] - values[:-1], known)
 
-    def _born(self, pieces: Sequence[_Piece]) -> Iterable[_Piece]:
-        """The series that a target had not when it was scraped before."""
-        start = min(p.times[0] for p in pieces)
-        for piece in pieces:
-            at = piece.times[0]
-            if (
-                not piece.known
-                and at > start
-                and any(other.times[0] < at and at in other.times for other in pieces)
-            ):
-                yield piece
-
-    def _count(self, piece: _Piece, restarts: Sequence[float], *, born: bool) -> None:
-        times, values = piece.times, piece.values
-        latest = piece.sample._replace(value=float(values[-1]))
-        series = self._series.setdefault(piece.key, Series(latest, times[0], times[-1]))
-        series.sample, series.last = latest, float(times[-1])
-        series.scrapes += len(times) - piece.known
-        if latest.name.endswith(COUNTERS):
-            anew = np.diff(np.searchsorted(restarts, times, side="right")) > 0
-            steps = np.where(anew, values[1:], np.diff(values))
-            series.gained += float(steps.sum()) + (float(values[0]) if born else 0.0)
-        elif latest.name in self._settings:
+    def _count(self, piece: _Piece, restarts: Sequence[float]) -> None:
+        series, values = piece.series, piece.values
+        name, labels, _ = series.sample
+        series.sample = Sample(name, labels, float(values[-1]))
+        series.last = float(piece.times[-1])
+        series.scrapes += len(piece.times) - piece.known
+        if name.endswith(COUNTERS):
+            steps = piece.steps
+            if restarts:
+                anew = np.diff(np.searchsorted(restarts, piece.times, side="right")) > 0
+                steps = np.where(anew, values[1:], steps)
+            series.gained += float(steps.sum())
+        elif name in self._settings:
             series.values = {*sorted({*series.values, *map(float, np.unique(values))})[:3]}
 
     def samples(self) -> list[Sample]:
@@ -162,11 +165,10 @@ class Gains:
         for series in self._series.values():
             if len(series.values) > 1:
                 continue
-            page = _page(series.sample)
-            if page not in best or series.scrapes > best[page].scrapes:
-                best[page] = series
+            if series.page not in best or series.scrapes > best[series.page].scrapes:
+                best[series.page] = series
         return [
-            s.sample._replace(value=s.gained) if s.sample.name.endswith(COUNTERS) else s.sample
+            Sample(*s.sample[:2], s.gained) if s.sample.name.endswith(COUNTERS) else s.sample
             for s in best.values()
         ]
 
@@ -180,8 +182,8 @@ class Gains:
         for name, values in changed.items():
             shown = " and ".join(f"{v:g}" for v in sorted(values))
             found.append(finding("settings_changed", name=name, values=shown))
-        pages = {_page(s.sample) for s in self._series.values()}
-        if twice := len(self._series) - len(pages):
+        pages = {s.page for s in self._series.values()}
+        if twice := self._again + len(self._series) - len(pages):
             found.append(finding("same_page_twice", series=f"{twice:,}"))
         if self._bad:
             name, value = self._bad[0]
@@ -194,14 +196,24 @@ class Gains:
     def span(self, samples: Iterable[Sample]) -> Span | None:
         """Over which time these counters were differenced; None where none has two samples."""
         counters = [s for s in samples if s.name.endswith(COUNTERS)]
-        rows = [(process_of(s), self._series[series_key(s)]) for s in counters]
-        if not any(series.scrapes > 1 for _, series in rows):
+        rows = [self._series[series_key(s)] for s in counters]
+        if not any(s.scrapes > 1 for s in rows):
             return None
         scrapes: dict[Process, int] = {}
-        for process, series in rows:
-            scrapes[process] = max(scrapes.get(process, 0), series.scrapes)
-        first, last = min(s.first for _, s in rows), max(s.last for _, s in rows)
+        for s in rows:
+            scrapes[s.process] = max(scrapes.get(s.process, 0), s.scrapes)
+        first, last = min(s.first for s in rows), max(s.last for s in rows)
         return Span(float(first), float(last), sum(scrapes.values()), len(scrapes))
+
+
+def _start_from_zero(pieces: Sequence[_Piece]) -> None:
+    """Count the series that their target had not when it was scraped before from zero."""
+    start = min(p.times[0] for p in pieces)
+    for piece in pieces:
+        at = piece.times[0]
+        if not piece.known and at > start and _is_counter(piece):
+            was_there = any(other.times[0] < at and at in other.times for other in pieces)
+            piece.series.gained = float(piece.values[0]) if was_there else 0.0
 
 
 def _restarts(pieces: Sequence[_Piece], known: Sequence[float]) -> list[float]:
@@ -211,28 +223,31 @@ def _restarts(pieces: Sequence[_Piece], known: Sequence[float]) -> list[float]:
     that is the same restart.
     """
     restarts = list(known)
-    falls = []
-    for piece in pieces:
-        if piece.sample.name.endswith(COUNTERS):
-            for i in np.flatnonzero(np.diff(piece.values) < 0):
-                falls.append((float(piece.times[i + 1]), float(piece.times[i])))
+    falls: list[tuple[float, float]] = []
+    for times, steps in ((p.times, p.steps) for p in pieces if _is_counter(p)):
+        if (down := steps < 0).any():
+            falls += zip(times[1:][down].tolist(), times[:-1][down].tolist(), strict=True)
     for at, before in sorted(falls):
         if not restarts or restarts[-1] <= before:
             restarts.append(at)
     return restarts
 
 
-def _target(sample: Sample, process: Process) -> Target:
-    """The page that a sample was on: one instance of one job, else its process."""
-    labels = sample.labels
+def _is_counter(piece: _Piece) -> bool:
+    return piece.series.sample.name.endswith(COUNTERS)
+
+
+def _target(series: Series) -> Target:
+    """The page that a series was on: one instance of one job, else its process."""
+    labels = series.sample.labels
     if not labels.get("instance"):
-        return process
+        return series.process
     return (("job", labels.get("job", "")), ("instance", labels["instance"]))
 
 
-def _page(sample: Sample) -> Key:
+def _page(sample: Sample, key: Key) -> Key:
     """What stays the same of a series of one instance, whoever scraped it."""
     if not sample.labels.get("instance"):
-        return series_key(sample)
+        return key
     own = {k: v for k, v in sample.labels.items() if k not in SCRAPERS}
-    return series_key(sample._replace(labels=own))
+    return series_key(Sample(sample.name, own, 0.0))
