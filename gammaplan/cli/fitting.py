@@ -54,7 +54,8 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     findings += _group_findings(groups, said, pooled)
     if pooled and groups and whole["method"] == "mle":
         findings += sparse(groups)
-    engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
+    read = [i for i in inputs if not i.failure]
+    engine, form = _one({i.engine for i in read}), _one({i.format for i in read})
     result: FitResult = {
         **whole,
         "period": _period(inputs),

@@ -108,6 +108,7 @@ def test_a_server_of_several_that_does_not_answer_is_said_and_the_others_count(f
         code, document, _ = fit(url, "http://127.0.0.1:1/metrics", *every)
     assert code == 0
     assert document["result"]["counts"]["rounds"] == (500 if every else 1000)
+    assert document["result"]["engine"] == "vllm"
     (found,) = [w for w in document["warnings"] if w["code"] == "unreachable"]
     assert found["message"].startswith("http://127.0.0.1:1/metrics: cannot be reached")
 
