@@ -8,6 +8,7 @@ import http.client
 import io
 import ssl
 import zlib
+from base64 import b64encode
 from dataclasses import dataclass, field
 from netrc import NetrcParseError, netrc
 from pathlib import Path
@@ -111,7 +112,7 @@ def refusal(answer: Answer, access: Access) -> str:
             return f"does not accept the token in {access.token_file} ({status})"
         return (
             f"asks for credentials ({status}); give --bearer-token-file, or put a login that it "
-            "accepts into ~/.netrc"
+            f"accepts into ~/.netrc{_netrc_trouble()}"
         )
     if answer.status == 403:
         return f"does not permit it with these credentials ({status})"
@@ -145,17 +146,26 @@ def _credentials(target: SplitResult, access: Access) -> str | None:
         return f"Bearer {_token(access.token_file)}"
     try:
         login = netrc().authenticators(target.hostname or "")
-    except FileNotFoundError:
-        return None
-    except NetrcParseError as error:  # its own text may hold a password
-        raise InputError(f"~/.netrc:{error.lineno or 1}: cannot be read as a netrc file") from None
-    except (OSError, RuntimeError, UnicodeDecodeError):
-        return None
+    except (OSError, RuntimeError, UnicodeDecodeError, NetrcParseError):
+        return None  # a server that asks for a login is told why there is none
     if not login or not (login[0] or login[2]):
         return None
-    from base64 import b64encode
-
     return "Basic " + b64encode(f"{login[0]}:{login[2] or ''}".encode()).decode()
+
+
+def _netrc_trouble() -> str:
+    """Why ~/.netrc cannot be used, in words without any of it; nothing where it can."""
+    try:
+        netrc()
+    except FileNotFoundError:
+        return ""
+    except NetrcParseError as error:  # its own text may hold a password
+        if "permissive" in error.msg or "owner" in error.msg:
+            return "; ~/.netrc is not used, since others may read it (chmod 600 ~/.netrc)"
+        return f"; ~/.netrc is not used, since its line {error.lineno or 1} cannot be read"
+    except (OSError, RuntimeError, UnicodeDecodeError):
+        return "; ~/.netrc cannot be read"
+    return ""
 
 
 def _token(path: str) -> str:

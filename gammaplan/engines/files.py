@@ -123,8 +123,7 @@ def collect_stream(stream: BufferedReader, path: str, *, asked: Asked = PLAIN) -
 
 def collect_difference(before: str, after: str, *, asked: Asked = PLAIN) -> Input:
     """What the counters of two scrapes gained between them."""
-    streams = [(path, open_stream(path, asked.access)) for path in (before, after)]
-    pages = [scraped(path, wanted=asked.wanted, stream=stream) for path, stream in streams]
+    pages = [scraped(p, wanted=asked.wanted, access=asked.access) for p in (before, after)]
     return collected(after, read_difference(*pages, wanted=asked.wanted), {}, asked)
 
 

@@ -18,7 +18,6 @@ from gammaplan.engines.files import (
     file_labels,
     unreached,
 )
-from gammaplan.engines.lines import open_stream
 from gammaplan.engines.prometheus import COUNTERS, process_of
 from gammaplan.engines.reading import ANY, Scrape, Wanted, read_difference, scraped
 from gammaplan.errors import InputError
@@ -44,7 +43,7 @@ def scrape(url: str, *, wanted: Wanted = ANY, access: Access = OPEN) -> Taken:
     InputError
         If the server cannot be read, or the page is no Prometheus text.
     """
-    page = scraped(url, wanted=wanted, stream=open_stream(url, access))
+    page = scraped(url, wanted=wanted, access=access)
     return Taken(time.time(), page)
 
 

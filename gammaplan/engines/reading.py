@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from gammaplan.data.findings import finding
+from gammaplan.engines.addresses import OPEN, Access
 from gammaplan.engines.base import (
     Dropped,
     Engine,
@@ -109,7 +110,7 @@ class Scrape(NamedTuple):
     whole: bool = True
 
 
-def scraped(path: str, *, wanted: Wanted = ANY, stream: BufferedReader | None = None) -> Scrape:
+def scraped(path: str, *, wanted: Wanted = ANY, access: Access = OPEN) -> Scrape:
     """The samples of a metrics page that engines want.
 
     Raises
@@ -117,7 +118,7 @@ def scraped(path: str, *, wanted: Wanted = ANY, stream: BufferedReader | None = 
     InputError
         If the input cannot be opened, or is no Prometheus text.
     """
-    stream = stream or open_stream(path)
+    stream = open_stream(path, access)
     try:
         if _kind(stream) != "exposition":
             raise InputError(

@@ -25,10 +25,8 @@ QUICK = Access(patience=0.6)
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """A home without a ~/.netrc, and no proxy."""
+    """A home without a ~/.netrc."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 
@@ -180,11 +178,20 @@ def test_a_token_beats_netrc(home, token):
         assert open_page(url, token).read() == b"ok 1\n"
 
 
-def test_a_damaged_netrc_is_named_by_its_line_alone(home):
-    netrc(home, f"machine 127.0.0.1 login reader {SECRET}\n")
-    with pytest.raises(InputError) as error:
-        open_page("http://127.0.0.1:1/metrics")
-    assert re.fullmatch(r"~/\.netrc:\d: cannot be read as a netrc file", str(error.value))
+@pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        ("login reader", 0o600, r"; ~/\.netrc is not used, since its line \d cannot be read$"),
+        ("login reader password", 0o644, r"others may read it \(chmod 600 ~/\.netrc\)$"),
+    ],
+)
+def test_why_netrc_is_not_used_is_told_where_a_login_is_needed(home, text, mode, said):
+    netrc(home, f"machine 127.0.0.1 {text} {SECRET}\n", mode)
+    with serving(page("ok 1\n")) as url:
+        assert open_page(url).read() == b"ok 1\n"
+    with serving(page("x", 401)) as url:
+        assert re.search(said, why(url))
+        assert SECRET not in why(url)
 
 
 @pytest.mark.parametrize("text", ["", "two words", "two\nlines", "tab\there", "größe"])
