@@ -60,6 +60,9 @@ class Record:
         The counts are no acceptance counts: no alpha, no bounds.
     time : str
         When it was, for ``--since`` and ``--until``; a window's name is its time.
+    repeated : bool
+        Other records count the same work: this one is listed by ``--by`` and
+        added to no group.
     """
 
     counts: Counts
@@ -72,6 +75,7 @@ class Record:
     tree: bool = False
     unusable: bool = False
     time: str = ""
+    repeated: bool = False
 
 
 class Round(NamedTuple):

@@ -16,13 +16,18 @@ COUNTERS = ("_total", "_count", "_sum", "_bucket")
 MOST_NAMED = 3  # processes that a finding names
 Process: TypeAlias = tuple[tuple[str, str], ...]
 
+_BRACES = rb'\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}'
+_SPACE = rb"(?:[ \t]*" + _BRACES + rb"[ \t]*|[ \t]+)"
 _LINE = re.compile(
-    rb"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?\s*$"
+    rb"[ \t]*([a-zA-Z_:][a-zA-Z0-9_:]*)"
+    + _SPACE
+    + rb"([^\s{]+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?\s*$"
 )
 _LABEL = re.compile(rb'[,\s]*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _ESCAPES = {rb"\\": b"\\", rb"\"": b'"', rb"\n": b"\n"}
 HEAD = re.compile(
-    rb"^(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^\n]*\})? +[-+\d.]\S*\s*$)",
+    rb"^[ \t]*(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*"
+    rb"(?:[ \t]*\{[^\n]*\}[ \t]*|[ \t]+)[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
     re.M,
 )
 
@@ -44,7 +49,7 @@ def samples(
     for buffer, end, offset in blocks:
         for start, stop in line_spans(buffer, end, marks):
             line = bytes(buffer[start:stop])
-            if line.startswith(b"#"):
+            if line.lstrip().startswith(b"#"):
                 continue
             match = _LINE.match(line)
             value = _value(match[3]) if match else None
@@ -124,6 +129,13 @@ def counter_reset(processes: Sequence[str]) -> Finding:
     names = "; ".join(sorted(processes)[:MOST_NAMED])
     more = len(processes) - MOST_NAMED
     return finding("counter_reset", processes=names + (f"; and {more} more" if more > 0 else ""))
+
+
+def latest(page: Iterable[Sample]) -> tuple[list[Sample], bool]:
+    """The last sample of each series, where scrapes follow each other, and whether any do."""
+    every = list(page)
+    last = {series_key(sample): sample for sample in every}
+    return list(last.values()), len(last) < len(every)
 
 
 def series_key(sample: Sample) -> tuple[object, ...]:
