@@ -10,12 +10,13 @@ import numpy as np
 from gammaplan.data.findings import finding
 from gammaplan.documents.writing import acceptance_shape, counts_shape, interval_shape
 from gammaplan.engines.files import Input, together
-from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, sparse
+from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, may_pool, sparse
+from gammaplan.engines.times import utc
 from gammaplan.errors import DomainError, Finding
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import Estimate, estimate
 from gammaplan.model.reported import gamma_by_c
-from gammaplan.shapes.figures import FitFigures, FitResult
+from gammaplan.shapes.figures import FitFigures, FitResult, PeriodShape
 from gammaplan.shapes.parts import GammaByC
 
 FEW_ROUNDS = 30
@@ -45,7 +46,7 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     stated = assumed.gamma is not None
     findings = [f for f in said.findings if not (stated and f.code == "gamma_assumed")]
     groups = [_stated(g, assumed) for g in said.told()]
-    pooled = _may_pool(groups)
+    pooled = may_pool(groups)
     listed = list(said.listed.values())
     apart = any(g.repeated for g in listed)  # in no group, and listed beside them
     shown = groups + listed if apart else listed or groups
@@ -56,15 +57,30 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     findings += _group_findings(groups, said, assumed, pooled=pooled)
     if any(f["interval"] and f["method"] in BY_CLUSTER for f in ([whole] if pooled else parts)):
         findings += sparse(groups)
-    engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
+    read = [i for i in inputs if not i.failure]
+    engine, form = _one({i.engine for i in read}), _one({i.format for i in read})
     result: FitResult = {
         **whole,
+        "period": _period(inputs),
         "pooled": pooled,
         "groups": parts,
         "engine": engine,
         "format": form,
     }
     return Fitted(result, _once(findings))
+
+
+def _period(inputs: Sequence[Input]) -> PeriodShape | None:
+    """Between which samples the counters of all inputs were differenced."""
+    known = [i.period for i in inputs if i.period]
+    if not known:
+        return None
+    return {
+        "start": utc(min(p.start for p in known)),
+        "end": utc(max(p.end for p in known)),
+        "scrapes": sum(p.scrapes for p in known),
+        "processes": sum(p.processes for p in known),
+    }
 
 
 def _one(names: set[str | None]) -> str | None:
@@ -102,20 +118,6 @@ def _longest(counts: Counts, mean_length: float | None) -> int:
     if mean_length is not None:
         known.append(math.ceil(mean_length - 1 - PRINTED))
     return max(known)
-
-
-def _may_pool(groups: Sequence[Group]) -> bool:
-    """Whether groups differ in nothing but the file they came from."""
-    kinds = {
-        (
-            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
-            g.total.gamma,
-            g.tree,
-            g.unusable,
-        )
-        for g in groups
-    }
-    return len(kinds) <= 1
 
 
 def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFigures:

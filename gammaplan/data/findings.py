@@ -63,10 +63,20 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "truncated_line": ("warning", "{lost} cut or damaged, dropped and not counted: {what}"),
     "counter_reset": (
         "warning",
-        "counters of {processes} process(es) fell between the two scrapes: a restart; the later "
-        "values are the increase, and what was counted between the first scrape and the restart "
-        "cannot be seen",
+        "counters fell between two scrapes, so their process was restarted: {processes}; the later "
+        "values are the increase, and what was counted between the last scrape before and the "
+        "restart cannot be seen",
     ),
+    "settings_changed": (
+        "warning",
+        "{name} had several values, {values}: drafts had several lengths, and it was not used",
+    ),
+    "same_page_twice": (
+        "warning",
+        "{series} series of one target were scraped by several jobs or servers; each counts once",
+    ),
+    "unreachable": ("warning", "{reason}; the answer holds without it"),
+    "server_warning": ("warning", "the server warns that its answer may be partial: {text}"),
     "cumulative_log": (
         "note",
         "the records are running totals: the last one, or differences, were used, never their sum",

@@ -19,18 +19,9 @@ Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
 SHARED = {
-    "base",
-    "files",
-    "groups",
-    "lines",
-    "prometheus",
-    "reading",
-    "responses",
-    "shards",
-    "times",
-    "values",
-    "walk",
-}
+    "addresses", "base", "fetch", "files", "groups", "lines", "live", "prometheus", "reading",
+    "reports", "responses", "series", "server", "shards", "times", "values", "walk",
+}  # fmt: skip
 
 
 class Word(NamedTuple):
@@ -170,13 +161,16 @@ class JsonFormat(NamedTuple):
 class ExpositionFormat(NamedTuple):
     """Prometheus text: `proofs` are substrings of names that only this format has.
 
-    `families` are the substrings of the names that `read` wants.
+    `families` are the substrings of the names that `read` wants, also the ones
+    that a Prometheus server is asked for. `settings` are gauges that say how
+    speculation is set up: between two scrapes they tell nothing where they changed.
     """
 
     name: str
     proofs: tuple[str, ...]
     families: tuple[str, ...]
     read: Callable[[Sequence[Sample]], Iterator[Item]]
+    settings: tuple[str, ...] = ()
 
 
 Format: TypeAlias = LogFormat | JsonFormat | ExpositionFormat

@@ -285,6 +285,20 @@ def _joined(a: Group, b: Group) -> Group:
     )
 
 
+def may_pool(groups: Iterable[Group]) -> bool:
+    """Whether groups differ in nothing but the file they came from."""
+    kinds = {
+        (
+            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
+            g.total.gamma,
+            g.tree,
+            g.unusable,
+        )
+        for g in groups
+    }
+    return len(kinds) <= 1
+
+
 def clusters_of(groups: Iterable[Group], *, by_trials: bool) -> tuple[Requests, str] | None:
     """The clusters of one group or several, for `estimate`; None where there are too few."""
     arrays: list[Floats] = []

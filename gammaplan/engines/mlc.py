@@ -24,7 +24,7 @@ WORDS = (
 MARKS = (b"spec_decode_accept_prob_",)
 CLOSE = 1e-6  # of a ratio: what float32 and printing may add
 LONGEST = 4_096
-_PROB = re.compile(r"spec_decode_accept_prob_accept_prob\{step=\"?(\d{1,6})\"?\}\s+(\S+)\s*$")
+_PROB = re.compile(r"spec_decode_accept_prob_accept_prob\{step=(\d{1,6})\}\s+(\S+)\s*$")
 
 
 def _is_metrics(node: Any) -> bool:  # Any: parsed JSON

@@ -62,7 +62,15 @@ class FitFigures(TypedDict):
     acceptance: AcceptanceShape | None
 
 
+class PeriodShape(TypedDict):
+    start: str
+    end: str
+    scrapes: int
+    processes: int
+
+
 class FitResult(FitFigures):
+    period: PeriodShape | None
     pooled: bool
     groups: list[FitFigures]
     engine: str | None

@@ -69,11 +69,6 @@ def test_the_page_gives_the_length_and_no_interval(fit):
     assert "interval_average_only" in found.codes
 
 
-def test_labels_may_be_quoted(fit):
-    quoted = page(1.0, 0.5).replace("{step=", '{step="').replace("}", '"}')
-    assert fit(quoted.replace("\t", "\t ")).result["mean_length"] == pytest.approx(1.5)
-
-
 @pytest.mark.parametrize("probs", [(1.0, 0.5, 0.6), (0.9, 0.5), (1.0, -0.5)])
 def test_a_page_that_contradicts_itself_is_dropped(fit, probs):
     assert "truncated_line" in fit(page(*probs)).codes

@@ -13,7 +13,9 @@ WORDS = (
 FORMATS = (
     LogFormat("sglang-decode-log", log.MARKS, log.read, log.claims),
     LogFormat("sglang-bench-serving", averages.BENCH_MARKS, averages.read_bench_text),
-    ExpositionFormat("sglang-prom", counters.PROOFS, counters.FAMILIES, counters.read),
+    ExpositionFormat(
+        "sglang-prom", counters.PROOFS, counters.FAMILIES, counters.read, counters.SETTINGS
+    ),
     JsonFormat("sglang-meta-info", requests.claims_meta_info, requests.read),
     JsonFormat("sglang-openai-sglext", requests.claims_sglext, requests.read),
     JsonFormat("sglang-server-info", averages.claims_server_info, averages.read_server_info),
