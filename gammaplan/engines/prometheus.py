@@ -27,7 +27,8 @@ _LABEL = re.compile(rb'[,\s]*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"'
 _ESCAPES = {rb"\\": b"\\", rb"\"": b'"', rb"\n": b"\n"}
 HEAD = re.compile(  # labels without quotes are MLC-LLM's own page
     rb"^[ \t]*(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*"
-    rb"(?:[ \t]*\{(?:[ \t]*|[^\n]*\"[^\n]*)\}[ \t]*|[ \t]+)[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
+    rb"(?:[ \t]*\{(?:[ \t]*|[^\n]*\"[^\n]*)\}[ \t]*|[ \t]+)"
+    rb"[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
     re.M,
 )
 
