@@ -43,8 +43,11 @@ _HOME = {
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
 _MODULE = {name: f"gammaplan.model.{home}" for home, names in _HOME.items() for name in names}
 _MODULE |= dict.fromkeys(_ERRORS, "gammaplan.errors")
+_MODULE |= dict.fromkeys(("Report", "read_reports"), "gammaplan.engines.reports")
 
 if TYPE_CHECKING:
+    from gammaplan.engines.reports import Report as Report
+    from gammaplan.engines.reports import read_reports as read_reports
     from gammaplan.errors import DomainError as DomainError
     from gammaplan.errors import Finding as Finding
     from gammaplan.errors import GammaplanError as GammaplanError

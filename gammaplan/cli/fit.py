@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gammaplan.cli import connection, values
 from gammaplan.cli import options as o
-from gammaplan.cli import values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,8 @@ def fit(
         list[str] | None,
         typer.Argument(
             metavar="FILE",
-            help="Logs, metrics pages, responses or results, plain or compressed; - is stdin.",
+            help="Logs, metrics pages, responses or results, plain or compressed, or their URLs; "
+            "- is stdin.",
             show_default=False,
         ),
     ] = None,
@@ -84,6 +85,12 @@ def fit(
             rich_help_panel=READ,
         ),
     ] = None,
+    every: connection.Every = None,
+    prometheus: connection.Prometheus = None,
+    range: connection.Range = None,
+    bearer_token_file: connection.BearerTokenFile = None,
+    ca_file: connection.CaFile = None,
+    timeout: connection.Timeout = None,
     gamma: Annotated[
         int | None,
         typer.Option(
@@ -140,6 +147,10 @@ def fit(
         gammaplan fit vllm.log
 
         gammaplan fit --before before.prom after.prom --json
+
+        gammaplan fit http://localhost:8000/metrics --every 30
+
+        gammaplan fit --prometheus https://prom:9090 --range 6h --by model_name
     """
     import sys
 
@@ -147,19 +158,22 @@ def fit(
     from gammaplan.cli.fitting import Assumed, fitted
     from gammaplan.cli.output import Output, show
     from gammaplan.engines.files import Asked
+    from gammaplan.engines.lines import named
     from gammaplan.engines.reading import Wanted
     from gammaplan.report.plain import printable
 
     out = Output.of(format, json, quiet, strict)
-    paths = _paths(files, before)
+    live = connection.Live(every, prometheus, range, bearer_token_file, ca_file, timeout)
+    asked = Asked(Wanted(engine, input_format), by, since, until, live.access())
+    live.check(files or [], asked, before)
+    paths = [] if prometheus is not None else _paths(files, before)
     _known(engine, input_format)
     for name, text in (("--since", since), ("--until", until)):
         _time(name, text)
     share = 0.95 if level is None else level
     if not 0 < share < 1:
         raise typer.BadParameter(f"--level must be a fraction in (0, 1), got {share:g}")
-    asked = Asked(Wanted(engine, input_format), by, since, until)
-    inputs = _inputs(paths, before, asked, workers)
+    inputs = live.inputs(paths, asked) or _inputs(paths, before, asked, workers)
     if verbose:
         for one in inputs:
             what = f"{one.engine} {one.format}" if one.engine else "nothing recognised"
@@ -168,8 +182,13 @@ def fit(
     _listed(by, inputs)
     done = fitted(inputs, Assumed(gamma, full_drafts, share))
     account = Cases([], findings=done.findings)
-    account.note("files", list(paths), "flag")
-    for name, value in (("before", before), ("engine", engine), ("input_format", input_format)):
+    account.note("files", [named(p) for p in paths], "flag")
+    account.note_option("before", before and named(before))
+    account.note_option("every", every)
+    account.note_option("prometheus", prometheus and named(prometheus))
+    if prometheus is not None:
+        account.note_option("range", range, connection.RANGE)
+    for name, value in (("engine", engine), ("input_format", input_format)):
         account.note_option(name, value)
     account.note_option("gamma", gamma)
     account.note_option("full_drafts", full_drafts or None, default=False)
@@ -196,28 +215,31 @@ def answered(result: Any) -> bool:  # Any: a FitResult
 
 
 def _paths(files: "Sequence[str] | None", before: str | None) -> "list[str]":
+    from gammaplan.engines.lines import named
+
     paths = list(files or [])
     if not paths:
-        raise typer.BadParameter("a file is needed; - reads standard input")
+        raise typer.BadParameter("a file or a URL is needed; - reads standard input")
     if [*paths, before].count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
     again = [p for i, p in enumerate(paths) if p in paths[:i]]
     if again:
-        raise typer.BadParameter(f"{again[0]} was named twice, and would count twice")
+        raise typer.BadParameter(f"{named(again[0])} was named twice, and would count twice")
     if before is not None and len(paths) != 1:
         raise typer.BadParameter(f"--before needs one later page, got {len(paths)} files")
     return paths
 
 
 def _known(engine: str | None, input_format: str | None) -> None:
-    from gammaplan.engines.base import engines
+    from gammaplan.engines.base import engine_named, engines
 
     if engine is None and input_format is None:
         return
-    names = [e.NAME for e in engines()]
-    if engine is not None and engine not in names:
-        raise typer.BadParameter(f"--engine must be one of {', '.join(names)}, got {engine}")
-    every = (f.name for e in engines() for f in e.FORMATS if engine in (None, e.NAME))
+    chosen = engine_named(engine) if engine is not None else None
+    if engine is not None and chosen is None:
+        names = ", ".join(e.NAME for e in engines())
+        raise typer.BadParameter(f"--engine must be one of {names}, got {engine}")
+    every = (f.name for e in engines() for f in e.FORMATS if chosen in (None, e))
     forms = list(dict.fromkeys(every))
     if input_format is not None and input_format not in forms:
         raise typer.BadParameter(

@@ -6,6 +6,15 @@ import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import values
+from gammaplan.cli.flags import (
+    AS_TABLE,
+    NO_COST,
+    NO_RUNS,
+    CostFlags,
+    OutputFlags,
+    RunFlags,
+    grouped,
+)
 
 PLAN = "Plan"
 
@@ -58,6 +67,7 @@ Textbook = Annotated[
 ]
 
 
+@grouped
 def plan(
     files: o.Files = None,
     alpha: o.Alpha = None,
@@ -65,23 +75,8 @@ def plan(
     max_gamma: o.MaxGamma = None,
     tolerance: o.Tolerance = None,
     pick: o.Pick = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
-    baseline_tps: o.BaselineTps = None,
-    spec_tps: o.SpecTps = None,
-    baseline_ms: o.BaselineMs = None,
-    spec_ms: o.SpecMs = None,
-    speedup: o.Speedup = None,
-    pooled_rate: o.PooledRate = None,
-    mean_length: o.MeanLength = None,
-    survival: o.Survival = None,
-    drafted_per_round: o.DraftedPerRound = None,
-    run: o.RunOption = None,
-    runs: o.RunsFiles = None,
+    cost: CostFlags = NO_COST,
+    runs: RunFlags = NO_RUNS,
     method: o.Method = None,
     textbook: Textbook = False,
     candidate: Candidate = None,
@@ -90,10 +85,7 @@ def plan(
     output_tokens: OutputTokens = None,
     require_speedup: o.RequireSpeedup = None,
     require_gamma_in_band: o.RequireGammaInBand = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Have reports, timings or runs: the draft length to use, and what to measure next.
 
@@ -105,31 +97,16 @@ def plan(
 
         gammaplan plan fit.json --c 0.08
     """
-    from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.planned import Asked, planned
 
-    out = Output.of(format, json, quiet, strict)
-    flags = {
-        "gamma": gamma,
-        "baseline_tps": baseline_tps,
-        "spec_tps": spec_tps,
-        "baseline_ms": baseline_ms,
-        "spec_ms": spec_ms,
-        "speedup": speedup,
-        "pooled_rate": pooled_rate,
-        "mean_length": mean_length,
-        "survival": survival,
-        "drafted_per_round": drafted_per_round,
-        "run": run,
-        "runs": runs,
-    }
+    out = Output.of(*output)
     done = planned(
         Asked(
             files=files or [],
             alpha=alpha,
-            cost=CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope),
-            runs=flags,
+            cost=cost,
+            runs=runs,
             pick=pick,
             gamma=gamma,
             max_gamma=max_gamma,

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
-from gammaplan.cli.evidence import Cases, CostFlags
+from gammaplan.cli.evidence import Cases
+from gammaplan.cli.flags import CostFlags, RunFlags
 from gammaplan.cli.inputs import read_documents
 from gammaplan.cli.planning import Times, plan_of
-from gammaplan.cli.subjects import Given, Subject, gathered
-from gammaplan.cli.values import length
+from gammaplan.cli.subjects import Given, Subject, gathered, unknown_method
+from gammaplan.data.findings import finding
 from gammaplan.documents.writing import finite
 from gammaplan.model.planning import told_apart
 
@@ -28,7 +29,7 @@ class Asked(NamedTuple):
     files: Sequence[str]
     alpha: float | None
     cost: CostFlags
-    runs: Mapping[str, Any]  # Any: each option has its own type, stated in cli/runs.py
+    runs: RunFlags
     pick: Sequence[str] | None
     gamma: int | None
     max_gamma: int | None
@@ -54,7 +55,7 @@ class Planned(NamedTuple):
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
     measured, asked = _measured(asked)
-    plain = measured.baseline_tps if measured else None
+    plain = measured.batches[0].baseline_tps if measured else asked.runs.plain_tps
     times = Times(plain, asked.prefill_ms, asked.output_tokens)
     times.check()
     subjects, several = _subjects(asked, measured)
@@ -83,18 +84,20 @@ def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
 
     None, and nothing loaded, where no option states any.
     """
-    flags = asked.runs
-    if all(value is None for name, value in flags.items() if name != "gamma"):
+    if not asked.runs.any:
         return None, asked
-    from gammaplan.cli.runs import RunFlags, gather_runs
+    from gammaplan.cli.runs import gather_runs
 
-    stated = RunFlags(**flags)
-    batches = [p for p in asked.pick or [] if p.startswith("batch=")] if stated.any else []
-    others = [p for p in asked.pick or [] if p not in batches]
-    batch = length(batches[-1].removeprefix("batch=")) if batches else None
-    if others and stated.any and not (asked.files or asked.candidates or asked.mix):
-        raise typer.BadParameter(f"--pick {others[0]} matches nothing: a run has only its batch")
-    return gather_runs(stated, batch=batch), asked._replace(pick=others)
+    measured = gather_runs(asked.runs, asked.gamma, pick=asked.pick)
+    if measured.pick and not (asked.files or asked.candidates or asked.mix):
+        raise typer.BadParameter(
+            f"--pick {measured.pick[0]} matches nothing: a run has only its batch"
+        )
+    if len(measured.batches) > 1:
+        sizes = [f"{batch.labels['batch']:g}" for batch in measured.batches]
+        said = finding("several_batches", batches=", ".join(sizes), batch=sizes[0])
+        measured.findings.append(said)
+    return measured, asked._replace(pick=measured.pick)
 
 
 def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject], bool]:
@@ -103,7 +106,7 @@ def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject
         read_documents(asked.files),
         asked.alpha,
         asked.cost,
-        measured.runs if measured else (),
+        measured.batches[0].runs if measured else (),
         asked.method,
         asked.textbook,
         asked.pick,
@@ -115,12 +118,14 @@ def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject
             if found := by_file(given):
                 return found, True
         return [gathered("", given)], False
-    from gammaplan.cli.drafts import drafts, mixed
-
     if asked.candidates and asked.mix:
         raise typer.BadParameter("--candidate and --mix exclude each other; compare one at a time")
     if asked.candidates:
+        from gammaplan.cli.drafts import drafts
+
         return drafts(asked.candidates, given), True
+    from gammaplan.cli.mix import mixed
+
     return [mixed(asked.mix, given)], False
 
 
@@ -130,7 +135,11 @@ def _account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
         for name, value in measured.inputs.items():
             cases.note(name, value, measured.sources[name])
         cases.findings += measured.findings
+    else:
+        for name, value in asked.runs.baseline.items():
+            cases.note(name, value, "flag")
     cases.note_option("method", asked.method)
+    cases.findings += unknown_method(asked.method)
     cases.note_option("textbook", asked.textbook or None, False)
     for name, texts in (("candidate", asked.candidates), ("mix", asked.mix)):
         if texts:

@@ -1,6 +1,7 @@
 """A progress bar over the bytes of large inputs, on a terminal's stderr."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,3 +41,17 @@ def bar_over(paths: Sequence[str]) -> Iterator[Callable[[str, int], None]]:
         yield told
     finally:
         bar.stop()
+
+
+def countdown(seconds: float) -> None:
+    """Wait, with a bar that tells how long it still takes."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    end = time.monotonic() + seconds
+    columns = (TextColumn("waiting for the second reading"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("wait", total=seconds)
+        while (left := end - time.monotonic()) > 0:
+            bar.update(task, completed=seconds - left)
+            time.sleep(min(left, 0.2))

@@ -19,7 +19,7 @@ RESULTS = {
     "explain": "planning.ExplainResult",
     "tree": "tree.TreeResult",
 }
-GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
+GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "cost", "explain")
 
 
 def _known(text: str) -> str:

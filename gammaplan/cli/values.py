@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 10_000
 LONGEST = 2**53  # every whole number up to here is a double
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class Numbers(tuple[float, ...]):
@@ -69,6 +70,17 @@ def positive(text: str) -> float:
     required = "a number above 0"
     value = _scalar(text, required)
     if not value > 0:
+        raise refuse(required, text)
+    return value
+
+
+def duration(text: str) -> float:
+    """A length of time in seconds: 30, 30s, 5m, 6h, 2d."""
+    required = "a time above 0 s and up to 366d, like 30, 30s, 5m or 6h"
+    plain = text.strip()
+    unit = SECONDS.get(plain[-1:], 0)
+    value = _scalar(plain[:-1] if unit else plain, required) * (unit or 1)
+    if not 0 < value <= 366 * SECONDS["d"]:
         raise refuse(required, text)
     return value
 

@@ -63,10 +63,20 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "truncated_line": ("warning", "{lost} cut or damaged, dropped and not counted: {what}"),
     "counter_reset": (
         "warning",
-        "counters of {processes} process(es) fell between the two scrapes: a restart; the later "
-        "values are the increase, and what was counted between the first scrape and the restart "
-        "cannot be seen",
+        "counters fell between two scrapes, so their process was restarted: {processes}; the later "
+        "values are the increase, and what was counted between the last scrape before and the "
+        "restart cannot be seen",
     ),
+    "settings_changed": (
+        "warning",
+        "{name} had several values, {values}: drafts had several lengths, and it was not used",
+    ),
+    "same_page_twice": (
+        "warning",
+        "{series} series of one target were scraped by several jobs or servers; each counts once",
+    ),
+    "unreachable": ("warning", "{reason}; the answer holds without it"),
+    "server_warning": ("warning", "the server warns that its answer may be partial: {text}"),
     "cumulative_log": (
         "note",
         "the records are running totals: the last one, or differences, were used, never their sum",
@@ -81,9 +91,22 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the printed mean length leaves out the bonus token; the true length is one higher",
     ),
     "rate_includes_bonus": ("note", "the printed rate has the bonus token in it"),
+    "rate_of_output": (
+        "note",
+        "the printed rate is accepted per generated token, not per drafted one, and was not used",
+    ),
     "gamma_unknown": (
         "refusal",
         "the draft length is neither printed nor implied; give it with --gamma",
+    ),
+    "gamma_assumed": (
+        "note",
+        "the draft length is not recorded: γ {gamma} is taken, {why}; --gamma states another",
+    ),
+    "predicted_outputs": (
+        "warning",
+        "accepted_prediction_tokens are accepted drafts in tabbyAPI, and predicted outputs, which "
+        "are no drafts, in hosted services; nothing else in the response says whose they are",
     ),
     "variable_draft_length": (
         "warning",
@@ -212,6 +235,17 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the runs have several batches ({batches}), and a batch changes the cost; these are the "
         "figures of batch {batch}, --pick batch=N chooses another",
     ),
+    "parts_exceed_round": (
+        "warning",
+        "the known parts of a round add up to {parts} plain passes, and the whole costs {cost}: "
+        "the timings and the speeds are not of one set-up",
+    ),
+    "batch_left_out": ("warning", "the runs of batch {batch} were left out: {why}"),
+    "unknown_method": (
+        "warning",
+        "{method} is no draft method that has a prior of its own, and the prior of all drafts is "
+        "used; known are {known}",
+    ),
     "verify_below_target": (
         "warning",
         "the verifying pass ({verify:g} ms) is shorter than the plain one ({target:g} ms): its "
@@ -230,7 +264,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "mean_length_from_cost": (
         "note",
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
-        "textbook cost 1 + cγ makes of the speedup",
+        "known parts of a round (1 + cγ and what else was timed) make of the speedup",
     ),
     "tree_smaller": (
         "warning",

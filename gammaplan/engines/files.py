@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 from gammaplan.data.findings import finding
 from gammaplan.engines import times
+from gammaplan.engines.addresses import OPEN, Access, is_address
 from gammaplan.engines.base import Dropped, Item, Record, Round
 from gammaplan.engines.groups import Collected, collect, merge
 from gammaplan.engines.lines import BUFFER, named, open_stream
-from gammaplan.engines.reading import ANY, Reading, Wanted, read, read_difference
+from gammaplan.engines.reading import ANY, Reading, Wanted, read, read_difference, scraped
 from gammaplan.engines.shards import Span, open_span
+from gammaplan.errors import InputError
 
 MOST_COUNTED = 2**32  # bytes gone back over to name the line of a damaged record
 
@@ -27,19 +29,34 @@ class Asked(NamedTuple):
     by: str | None = None
     since: str | None = None
     until: str | None = None
+    access: Access = OPEN
 
 
 PLAIN = Asked()
 
 
+class Period(NamedTuple):
+    """Between which samples counters were differenced: unix times of the first and the last."""
+
+    start: float
+    end: float
+    scrapes: int
+    processes: int
+
+
 @dataclass
 class Input:
-    """What one input turned out to be, and what it said."""
+    """What one input turned out to be, and what it said.
+
+    `period` is set for differences, `failure` where the input could not be read.
+    """
 
     name: str
     engine: str | None
     format: str | None
     said: Collected = field(default_factory=Collected)
+    period: Period | None = None
+    failure: str | None = None
 
 
 def collect_files(
@@ -54,20 +71,36 @@ def collect_files(
     Raises
     ------
     InputError
-        If an input cannot be opened.
+        If a file cannot be opened, or no server answers.
     """
-    labels = _file_labels(paths)
+    labels = file_labels(paths)
     if executor is not None:
         found = []
         mapped = _mapped(executor, partial(_collect_one, asked=asked), paths, labels)
         for path, one in zip(paths, mapped, strict=True):
             found.append(one)
-            progress(path, Path(path).stat().st_size)
-        return found
-    return [
+            if not is_address(path):
+                progress(path, Path(path).stat().st_size)
+        return answering(found)
+    return answering(
         _collect_one(path, label, asked=asked, progress=partial(progress, path))
         for path, label in zip(paths, labels, strict=True)
-    ]
+    )
+
+
+def answering(inputs: Iterable[Input]) -> list[Input]:
+    """The inputs; an error where none of them could be read."""
+    every = list(inputs)
+    failures = [i.failure for i in every if i.failure]
+    if failures and len(failures) == len(every):
+        raise InputError(failures[0])
+    return every
+
+
+def unreached(path: str, error: InputError) -> Input:
+    """A server that could not be read; its answer is missed only where others have one."""
+    said = Collected(findings=[finding("unreachable", reason=error)])
+    return Input(named(path), None, None, said, failure=str(error))
 
 
 def collect_shards(
@@ -96,25 +129,25 @@ def _collect_shard(path: str, span: Span, *, asked: Asked) -> Input:
     detail = bool(asked.by or asked.since or asked.until)
     stream = open_span(path, span)
     reading = read(path, wanted=asked.wanted, detail=detail, stream=stream)
-    return _collected(path, reading, {}, asked, first=span[0])
+    return collected(path, reading, {}, asked, first=span[0])
 
 
 def collect_stream(stream: BufferedReader, path: str, *, asked: Asked = PLAIN) -> Input:
     """Read one input that is open already; `path` names it."""
-    return _collected(path, read(path, wanted=asked.wanted, stream=stream), {}, asked)
+    return collected(path, read(path, wanted=asked.wanted, stream=stream), {}, asked)
 
 
 def collect_difference(before: str, after: str, *, asked: Asked = PLAIN) -> Input:
     """What the counters of two scrapes gained between them."""
-    reading = read_difference(before, after, wanted=asked.wanted)
-    return _collected(after, reading, {}, asked)
+    pages = [scraped(p, wanted=asked.wanted, access=asked.access) for p in (before, after)]
+    return collected(after, read_difference(*pages, wanted=asked.wanted), {}, asked)
 
 
-def _file_labels(paths: Sequence[str]) -> list[dict[str, str]]:
+def file_labels(paths: Sequence[str]) -> list[dict[str, str]]:
     """The shortest endings of the paths that tell them apart; none for a single path."""
     if len(paths) == 1:
         return [{}]
-    names = [named(p) if p == "-" else Path(p).name for p in paths]
+    names = [named(p) if p == "-" or is_address(p) else Path(p).name for p in paths]
     if len(set(names)) < len(names):
         names = [named(p) for p in paths]
     return [{"file": name} for name in names]
@@ -128,11 +161,17 @@ def _collect_one(
     progress: Callable[[int], None] = lambda offset: None,
 ) -> Input:
     detail = bool(asked.by or asked.since or asked.until)
-    reading = read(path, wanted=asked.wanted, detail=detail, progress=progress)
-    return _collected(path, reading, labels, asked)
+    try:
+        stream = open_stream(path, asked.access)
+    except InputError as error:
+        if not is_address(path):
+            raise
+        return unreached(path, error)
+    reading = read(path, wanted=asked.wanted, detail=detail, stream=stream, progress=progress)
+    return collected(path, reading, labels, asked)
 
 
-def _collected(
+def collected(
     path: str, reading: Reading, labels: dict[str, str], asked: Asked, *, first: int = 0
 ) -> Input:
     """What a reading says; `first` is where it starts in the file."""
@@ -184,7 +223,8 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
 def _located(path: str, dropped: Sequence[Dropped]) -> list[str]:
     """Each damaged record with its file and line, where the input can be read again."""
     offsets = [d.offset for d in dropped if d.offset >= 0]
-    lines = _line_numbers(path, offsets) if offsets and path != "-" else {}
+    again = path != "-" and not is_address(path)
+    lines = _line_numbers(path, offsets) if offsets and again else {}
     return [
         f"{named(path)}{f':{lines[d.offset]}' if d.offset in lines else ''}: {d.what}"
         for d in dropped

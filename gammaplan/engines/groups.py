@@ -78,12 +78,15 @@ class Group:
     tree: bool = False
     unusable: bool = False
     repeated: bool = False
+    assumed: bool = False
+    idle: int = 0  # rounds of records that drafted nothing
     parts: dict[str, set[str]] = field(default_factory=dict)
     records: int = 0
 
     def add(self, item: Record | Round | Batch) -> None:
         """One more item."""
         self.records += len(item.accepted) if isinstance(item, Batch) else 1
+        self.assumed |= not isinstance(item, Batch) and item.assumed
         if isinstance(item, Round):
             pair = (item.drafted, item.accepted)
             self.pairs[pair] = self.pairs.get(pair, 0) + 1
@@ -118,6 +121,20 @@ class Group:
             return self.counts or told or Counts()
         return self.counts + told
 
+    def restated(self, gamma: int) -> "Group":
+        """The same where drafts had `gamma` tokens, if their length was only assumed."""
+        most = max((accepted for _, accepted in self.pairs), default=0)
+        if not self.assumed or most > gamma:
+            return self
+        longest = max((drafted for drafted, _ in self.pairs), default=0)
+        pairs: dict[tuple[int, int], int] = {}
+        for (drafted, accepted), count in self.pairs.items():
+            pair = (gamma if drafted == longest else drafted, accepted)
+            pairs[pair] = pairs.get(pair, 0) + count
+        counts = None if self.counts is None else replace(self.counts, gamma=None)
+        sums = self.sums if gamma == longest or not pairs else Sums()
+        return replace(self, counts=counts, pairs=pairs, sums=sums)
+
     @property
     def mean_length(self) -> float | None:
         """The weighted mean of printed averages, where nothing was counted."""
@@ -136,6 +153,7 @@ class Collected:
     lost: int = 0
     records: int = 0
     empty: int = 0
+    idle: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)  # what --by may name, where it was asked for
 
     def note(self, found: Finding) -> None:
@@ -148,6 +166,14 @@ class Collected:
         self.lost += 1
         if len(self.dropped) < MOST_DROPPED:
             self.dropped.append(dropped)
+
+    def told(self) -> list[Group]:
+        """The groups, with the rounds that their labels' idle records had."""
+        labels = [tuple(sorted(g.labels.items())) for g in self.groups.values()]
+        return [
+            replace(g, idle=self.idle.get(rows, 0)) if labels.count(rows) == 1 else g
+            for g, rows in zip(self.groups.values(), labels, strict=True)
+        ]
 
 
 def collect(
@@ -171,6 +197,8 @@ def _add(found: Collected, item: Record | Round | Batch, extra: Labels, by: str 
     gamma = None if isinstance(item, Round) else item.counts.gamma
     if not isinstance(item, Round) and item.counts.drafted == 0:
         found.empty += 1
+        rows = tuple(sorted(labels.items()))
+        found.idle[rows] = found.idle.get(rows, 0) + (item.counts.rounds or 0)
         return
     if not (isinstance(item, Record) and item.repeated):
         key = (*sorted(labels.items()), gamma)
@@ -223,6 +251,8 @@ def merge(parts: Iterable[Collected]) -> Collected:
         whole.lost += part.lost
         whole.records += part.records
         whole.empty += part.empty
+        for labels, rounds in part.idle.items():
+            whole.idle[labels] = whole.idle.get(labels, 0) + rounds
         whole.keys |= part.keys
     return whole
 
@@ -249,9 +279,24 @@ def _joined(a: Group, b: Group) -> Group:
         tree=a.tree or b.tree,
         unusable=a.unusable or b.unusable,
         repeated=a.repeated or b.repeated,
+        assumed=a.assumed or b.assumed,
         parts={k: a.parts.get(k, set()) | b.parts.get(k, set()) for k in {*a.parts, *b.parts}},
         records=a.records + b.records,
     )
+
+
+def may_pool(groups: Iterable[Group]) -> bool:
+    """Whether groups differ in nothing but the file they came from."""
+    kinds = {
+        (
+            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
+            g.total.gamma,
+            g.tree,
+            g.unusable,
+        )
+        for g in groups
+    }
+    return len(kinds) <= 1
 
 
 def clusters_of(groups: Iterable[Group], *, by_trials: bool) -> tuple[Requests, str] | None:

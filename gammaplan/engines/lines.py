@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
+from gammaplan.engines.addresses import OPEN, Access, is_address, shown
 from gammaplan.errors import InputError
 
 BUFFER = 2**20
@@ -60,9 +61,9 @@ class Line(NamedTuple):
     whole: bool = True  # False for a last line without its newline
 
 
-def open_stream(path: str) -> io.BufferedReader:
-    """The bytes of a file, or of standard input for "-", decompressed and in UTF-8."""
-    stream = _open(path)
+def open_stream(path: str, access: Access = OPEN) -> io.BufferedReader:
+    """The bytes of a file, a URL, or standard input for "-", decompressed and in UTF-8."""
+    stream = _open(path, access)
     try:
         head = stream.peek(8)[:8]
         for magic, decompressed in _MAGIC:
@@ -84,13 +85,42 @@ def open_stream(path: str) -> io.BufferedReader:
 
 def named(path: str) -> str:
     """How messages name an input."""
-    return "standard input" if path == "-" else path
+    if path == "-":
+        return "standard input"
+    return shown(path) if is_address(path) else path
 
 
-def _open(path: str) -> io.BufferedReader:
+def damaged_stream(data: bytes, reason: str | None) -> io.BufferedReader:
+    """A stream of bytes that are in memory; `reason` says why they end early, if they do.
+
+    The line that was cut is left out: half a number is a number too.
+    """
+    source = _Cut(data[: data.rfind(b"\n") + 1] if reason else data, reason)
+    return io.BufferedReader(_Layer(source, source), STREAM_BUFFER)
+
+
+class _Cut(io.BytesIO):
+    """Bytes that may end in damage."""
+
+    def __init__(self, data: bytes, reason: str | None) -> None:
+        super().__init__(data)
+        self._reason = reason
+
+    def readinto1(self, buffer: Any) -> int:  # Any: a writable buffer, as io has it
+        count = super().readinto1(buffer)
+        if not count and len(buffer) and self._reason:
+            raise EOFError(self._reason)
+        return count
+
+
+def _open(path: str, access: Access) -> io.BufferedReader:
     if path == "-":
         source = sys.stdin.buffer
         return source if isinstance(source, io.BufferedReader) else _buffered(source)
+    if is_address(path):
+        from gammaplan.engines.fetch import open_page
+
+        return open_page(path, access)
     stream: io.BufferedReader | None = None
     try:
         if not Path(path).is_dir():

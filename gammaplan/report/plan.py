@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.plan_words import after, assumed, headline, surroundings
-from gammaplan.report.words import bar, console, named, parts, say, times
+from gammaplan.report.words import bar, say, say_each, times
 
 if TYPE_CHECKING:
     from gammaplan.shapes.planning import PlanResult, PlanRow
@@ -23,13 +23,7 @@ WIDEST_BAR = 26
 
 def print_plan(result: PlanResult, inputs: Mapping[str, object]) -> None:
     """The plan, or the plan of each group."""
-    out = console()
-    for i, part in enumerate(parts(result)):
-        if i:
-            out.print()
-        if part.get("labels"):
-            say(out, named(part["labels"]), style="bold")
-        _print_one(out, part)
+    say_each(result, _print_one)
 
 
 def _print_one(out: Console, result: PlanResult) -> None:

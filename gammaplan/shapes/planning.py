@@ -1,9 +1,9 @@
 """What `plan`, `cost` and `explain` answer."""
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from gammaplan.shapes.answers import OptimumResult
-from gammaplan.shapes.parts import AcceptanceShape, CostShape
+from gammaplan.shapes.parts import AcceptanceShape, CostKind, CostShape, Labels
 
 
 class PlanRow(TypedDict):
@@ -117,6 +117,7 @@ class TextbookCost(TypedDict):
 
 
 class CostResult(TypedDict):
+    labels: NotRequired[Labels]
     costs: list[CostShape]
     textbook: TextbookCost | None
     terms: list[CostTerm]
@@ -124,7 +125,7 @@ class CostResult(TypedDict):
 
 
 class PartShape(TypedDict):
-    name: Literal["target", "draft", "verify", "unexplained"]
+    name: Literal["target", "draft", "verify", "overhead", "unexplained"]
     target_passes: float
     share: float
     ms: float | None
@@ -146,7 +147,16 @@ class TopShape(TypedDict):
     speedup: float
 
 
+class TextbookShape(TypedDict):
+    c: float
+    kind: CostKind
+    speedup: float
+    low: float | None
+    high: float | None
+
+
 class ExplainResult(TypedDict):
+    labels: NotRequired[Labels]
     gamma: int
     mean_length: float
     alpha: float | None
@@ -154,6 +164,7 @@ class ExplainResult(TypedDict):
     measured_speedup: float | None
     timed_speedup: float | None
     textbook_speedup: float | None
+    textbook: TextbookShape
     parts: list[PartShape]
     best: BestShape
     needed: NeededShape

@@ -373,12 +373,12 @@ def test_a_narrower_level_gives_a_narrower_interval(fit):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ([], "a file is needed; - reads standard input"),
+        ([], "a file or a URL is needed"),
         (["-", "-"], "standard input (-) can be read once"),
         ([LOG, LOG], "was named twice, and would count twice"),
-        (["--before", PAGE], "a file is needed"),
+        (["--before", PAGE], "a file or a URL is needed"),
         (["--before", PAGE, PAGE, LOG], "--before needs one later page, got 2 files"),
-        ([LOG, "--engine", "nope"], "--engine must be one of llama.cpp, plain, sglang"),
+        ([LOG, "--engine", "nope"], "--engine must be one of aiperf, "),
         ([LOG, "--input-format", "nope"], "--input-format must be one of"),
         ([LOG, "--engine", "sglang", "--input-format", "vllm-v1-log"], "--input-format must be"),
         ([LOG, "--by", "nothing"], "--by must be one of window for this input, got nothing"),
@@ -423,7 +423,7 @@ def test_before_needs_two_metrics_pages(refused):
     for args in (["--before", LOG, PAGE], ["--before", PAGE, LOG]):
         code, stderr = refused(*args)
         assert code == 1
-        assert f"{LOG}: --before needs Prometheus text on both sides" in stderr
+        assert f"{LOG}: a difference needs Prometheus text on both sides" in stderr
 
 
 def test_the_wrong_engine_finds_nothing(fit):
