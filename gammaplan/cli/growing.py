@@ -124,7 +124,7 @@ def _verdict(
 def _chain(decision: "Decision") -> "ChainShape":
     return {
         "gamma": whole(decision.gamma),
-        "expected_tokens": decision.expected_tokens,
+        "expected_tokens": finite(decision.expected_tokens),
         "speedup": finite(decision.speedup),
     }
 

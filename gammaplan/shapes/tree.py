@@ -18,7 +18,7 @@ class TreeRow(TypedDict):
 
 class ChainShape(TypedDict):
     gamma: int | None
-    expected_tokens: float
+    expected_tokens: float | None
     speedup: float | None
 
 
