@@ -26,7 +26,7 @@ def loops(ranks: list[float], nodes: int) -> list[float]:
             p, above, top = ranks[b - 1], table[b - 1], never
             for m in range(1, n + 1):
                 value = above[n - m] + p * best[m - 1]
-                if value > top:
+                if value > top:  # noqa: PLR1730 a call would slow the rival
                     top = value
             table[b][n] = top
         best[n] = max(row[n] for row in table)

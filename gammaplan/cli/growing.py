@@ -58,9 +58,7 @@ def grown(
     if best and 0 < best.nodes < known.most_nodes(best.nodes + 1) and best.nodes in ends:
         found.append(finding("tree_at_limit", nodes=best.nodes))
     if cost and cost.most_nodes is not None and cost.most_nodes < sizes[-1]:
-        found.append(
-            finding("passes_unknown", tokens=cost.most_nodes + 1, nodes=cost.most_nodes)
-        )
+        found.append(finding("passes_unknown", tokens=cost.most_nodes + 1, nodes=cost.most_nodes))
     tree = tree_of(ranks, chosen, bounds)
     chain = best_chain(ranks, cost, bounds.max_depth) if cost else None
     verdict, gain = _verdict(chosen, tree, chain) if cost else (None, None)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import typer
 
@@ -21,7 +21,8 @@ CUMULATIVE = ("topk_accuracy", "top_k_accuracy")  # P(one of the first k), as Me
 
 _LIST = re.compile(r"\s*(?:nan|[+-]?inf|[+-]?[\d.]*\d[\d.]*(?:e[+-]?\d+)?%?)\s*(?:,|\Z|:)", re.I)
 
-Vectors = list[list[float]]
+Row: TypeAlias = tuple[int, dict[str, str]]  # the line, and its cells by column
+Vectors: TypeAlias = list[list[float]]
 
 
 class Found(NamedTuple):
@@ -97,8 +98,8 @@ def _of_csv(text: str, source: str, pick: list[str]) -> Found:
     if not lines:
         raise InputError(f"{source}: has no row; ranks were expected")
     if _is_number(lines[0][1][0]):
-        rows = [[_number(x, source, number) for x in cells] for number, cells in lines]
-        return Found(_even(rows, source), picks=tuple(pick))
+        plain = [[_number(x, source, number) for x in cells] for number, cells in lines]
+        return Found(_even(plain, source), picks=tuple(pick))
     header = [name.lower() for name in lines[0][1]]
     child, level, given, heads = (
         next((name for name in header if name in known), None)
@@ -110,7 +111,7 @@ def _of_csv(text: str, source: str, pick: list[str]) -> Found:
             f"{source}: needs the columns child_position and acceptance, or head, k and "
             f"topk_accuracy; it has {', '.join(header)}"
         )
-    rows = []
+    rows: list[Row] = []
     for number, cells in lines[1:]:
         if len(cells) != len(header):
             raise InputError(
@@ -135,8 +136,8 @@ def _of_csv(text: str, source: str, pick: list[str]) -> Found:
 
 
 def _picked(
-    rows: list[tuple[int, dict[str, str]]], labels: list[str], pick: list[str], source: str
-) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
+    rows: list[Row], labels: list[str], pick: list[str], source: str
+) -> tuple[list[Row], list[str]]:
     """The rows with the labels that were picked, and the picks of other things."""
     left = []
     for wanted in pick:
@@ -154,7 +155,7 @@ def _picked(
     return rows, left
 
 
-def _several(rows: list[tuple[int, dict[str, str]]], labels: list[str]) -> str:
+def _several(rows: list[Row], labels: list[str]) -> str:
     """The remedy where the rows are of several kinds."""
     for label in labels:
         known = list(dict.fromkeys(row[label] for _, row in rows))

@@ -9,13 +9,11 @@ from gammaplan.cli import values
 from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
-    from gammaplan.cli.evidence import CostFlags
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.passtimes import Passes
     from gammaplan.model.treecost import TreeCost
 
-RANKS = (
-    "--ranks, a vector or a file of them: P(the first, the second, … child is the accepted one)"
-)
+RANKS = "--ranks, a vector or a file of them: P(the first, the second, … child is the accepted one)"
 
 
 def tree(
@@ -96,7 +94,8 @@ def tree(
 
         gammaplan tree --ranks 0.63,0.11,0.057 --draft-ms 0.3 --verify-curve 1:10,4:10,8:12,32:18
     """
-    from gammaplan.cli.evidence import Cases, CostFlags
+    from gammaplan.cli.evidence import Cases
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.growing import grown
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.passtimes import read_passes

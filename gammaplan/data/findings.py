@@ -272,7 +272,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "tree_at_limit": (
         "note",
-        "the best tree is the largest that was searched ({nodes} nodes); a larger one may be faster",
+        "the best tree is the largest that was searched ({nodes} nodes); a larger one may be "
+        "faster",
     ),
     "passes_unknown": (
         "warning",

@@ -37,8 +37,11 @@ class Bounds(NamedTuple):
     max_width: int | None = None
 
 
+ANY = Bounds()
+
+
 def best_trees(
-    ranks: ArrayLike, cost: TreeCost, sizes: Sequence[int], bounds: Bounds = Bounds()
+    ranks: ArrayLike, cost: TreeCost, sizes: Sequence[int], bounds: Bounds = ANY
 ) -> list[Sized]:
     """The best depth of a tree of each size, and its figures; sizes out of bounds are left out.
 
@@ -91,7 +94,7 @@ def _known(cost: TreeCost, depth: int, nodes: "np.ndarray[Any, np.dtype[np.int_]
     return np.nan_to_num(cost.round_cost(depth, nodes), nan=1.0)
 
 
-def tree_of(ranks: ArrayLike, sized: Sized, bounds: Bounds = Bounds()) -> Tree:
+def tree_of(ranks: ArrayLike, sized: Sized, bounds: Bounds = ANY) -> Tree:
     """The tree whose figures these are."""
     if not sized.nodes:
         return Tree((), ())
@@ -127,4 +130,3 @@ def best_chain(ranks: ArrayLike, cost: TreeCost, max_depth: int | None = None) -
         return None
     limit = None if np.isinf(known.depth) else int(known.depth)
     return decide(law, price, max_gamma=limit)
-

@@ -7,8 +7,7 @@ import numpy as np
 
 from gammaplan.model.arrays import ArrayLike
 from gammaplan.model.tree import Ranks, Tree, arranged, best_first
-from gammaplan.model.treecost import TreeCost
-from gammaplan.model.treeplan import Bounds
+from gammaplan.model.treeplan import ANY, Bounds
 
 MOST_TOPK = 16  # children a step that are tried
 
@@ -43,7 +42,7 @@ def balanced(nodes: int, width: int) -> Tree:
     return Tree.from_children(children + [0] * (nodes + 1 - len(children)))
 
 
-def greedy(ranks: ArrayLike, nodes: int, bounds: Bounds = Bounds()) -> Tree:
+def greedy(ranks: ArrayLike, nodes: int, bounds: Bounds = ANY) -> Tree:
     """Medusa's tree: node by node the largest product among first children and next siblings.
 
     It is the best tree where ranks fall, and may not be where they rise.
@@ -99,7 +98,7 @@ def by_steps(known: Ranks, nodes: int, width: int) -> Iterator[tuple[int, Tree]]
 
 
 def shapes(
-    ranks: ArrayLike, nodes: int, score: Callable[[Shaped], float], bounds: Bounds = Bounds()
+    ranks: ArrayLike, nodes: int, score: Callable[[Shaped], float], bounds: Bounds = ANY
 ) -> list[Shaped]:
     """A tree of `nodes` by each rule that can have as many within the bounds.
 

@@ -112,11 +112,7 @@ def reasons(result: TreeResult) -> Iterator[str]:
 
 def _draw(out: Console, result: TreeResult) -> None:
     """The first levels, each node with its path probability; what is left out is counted."""
-    children, paths, parents = (
-        result["children"],
-        result["path_probabilities"],
-        result["parents"],
-    )
+    paths, parents = result["path_probabilities"], result["parents"]
     levels = [0]
     for parent in parents:
         levels.append(levels[parent] + 1)
@@ -154,10 +150,10 @@ def _shapes(result: TreeResult) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("", "tokens", "levels", *(["speedup"] if result["cost"] else []), "loss"):
         table.add_column(name, justify="left" if not name else "right", no_wrap=bool(name))
-    ours = [Text("* this tree"), f"{result['expected_tokens']:.4f}", str(result["depth"])]
+    ours = ["* this tree", f"{result['expected_tokens']:.4f}", str(result["depth"])]
     if result["cost"]:
         ours.append("-" if result["speedup"] is None else times(result["speedup"]))
-    table.add_row(*ours, "")
+    table.add_row(*map(Text, ours), "")
     for rival in result["shapes"]:
         name = NAMES[rival["name"]].format(width=rival["width"], steps=rival["steps"])
         if rival["name"] == "topk_steps" and rival["width"] == 1:

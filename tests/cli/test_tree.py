@@ -185,9 +185,7 @@ def test_the_method_is_said(cli, result, ranks):
 def test_the_largest_tree_within_the_bounds_is_named(cli):
     found = cli("tree --ranks 0.6,0.2 --budget 100 --max-depth 3 --max-width 2 --c 0.1")
     assert found.exit_code == 0
-    assert (
-        "no tree of 100 nodes exists within the bounds: the largest has 14 nodes" in found.stderr
-    )
+    assert "no tree of 100 nodes exists within the bounds: the largest has 14 nodes" in found.stderr
 
 
 def test_one_vector_a_level_from_json_and_csv(tmp_path, result):

@@ -101,9 +101,7 @@ def lines() -> Iterator[str]:
         signs = Counter(sign(pair.predicted) for pair, _ in some)
         more = sum(pair.measured > 0 for pair, _ in some)
         faster = sum(speed > 1 for _, speed in some)
-        hits = sum(
-            sign(pair.predicted) == int(np.sign(pair.measured)) for pair, _ in some
-        )
+        hits = sum(sign(pair.predicted) == int(np.sign(pair.measured)) for pair, _ in some)
         mean = np.mean([[pair.predicted, pair.measured] for pair, _ in some], axis=0)
         yield (
             f"| {name} | {len(some)} | {signs[1]} / {signs[0]} / {signs[-1]} | {more} | {faster} "

@@ -37,9 +37,7 @@ def levels(draw):
 def every_tree(nodes):
     """The numbers of children, breadth first, of every tree of so many nodes."""
     for children in product(range(nodes + 1), repeat=nodes + 1):
-        if sum(children) == nodes and all(
-            sum(children[: i + 1]) > i for i in range(nodes)
-        ):
+        if sum(children) == nodes and all(sum(children[: i + 1]) > i for i in range(nodes)):
             yield Tree.from_children(children)
 
 
@@ -160,9 +158,7 @@ def test_trees_by_steps_keep_their_steps_and_width(ranks, nodes, width):
         assert Tree.from_children(tree.children) == tree
         if width > 1:  # each step drafts from the `width` best nodes of a level
             for level in range(tree.depth):
-                grown = [
-                    c for c, at in zip(tree.children, tree.levels, strict=True) if at == level
-                ]
+                grown = [c for c, at in zip(tree.children, tree.levels, strict=True) if at == level]
                 assert sum(c > 0 for c in grown) <= width
 
 
