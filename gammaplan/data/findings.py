@@ -219,6 +219,32 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
         "textbook cost 1 + cγ makes of the speedup",
     ),
+    "leave_off": (
+        "note",
+        "γ 0: leave speculation off; the settings of {engine} are those without it",
+    ),
+    "method_assumed": (
+        "note",
+        "{engine} has to be told what drafts: {method} is taken; --method is for {others}",
+    ),
+    "engine_newer": (
+        "note",
+        "{engine} {version} is newer than {newest}, the last version whose settings are known",
+    ),
+    "engine_limit": (
+        "warning",
+        "{engine} drafts at most {most} tokens, and the plan is γ {gamma}: {most} is written",
+    ),
+    "mtp_multiple": (
+        "warning",
+        "with {layers} MTP layers a longer draft must be a multiple of {layers}: γ {gamma} is "
+        "written instead of {planned}",
+    ),
+    "schedule_not_settable": (
+        "warning",
+        "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
+    ),
+    "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

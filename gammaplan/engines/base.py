@@ -19,6 +19,7 @@ Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
 SHARED = {"base", "files", "groups", "lines", "prometheus", "reading", "times", "values", "shards"}
+SHARED |= {"settings"}  # what engines accept has modules of its own
 
 
 class Word(NamedTuple):
