@@ -28,7 +28,7 @@ _HOME = {
         "break_even_gamma",
         "pooled_rate",
     ),
-    "cost": ("LinearCost", "PowerCost", "TableCost"),
+    "cost": ("BlockCost", "LinearCost", "PowerCost", "TableCost"),
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
     "estimate": ("Counts",),
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from gammaplan.model.convert import break_even_c as break_even_c
     from gammaplan.model.convert import break_even_gamma as break_even_gamma
     from gammaplan.model.convert import pooled_rate as pooled_rate
+    from gammaplan.model.cost import BlockCost as BlockCost
     from gammaplan.model.cost import LinearCost as LinearCost
     from gammaplan.model.cost import PowerCost as PowerCost
     from gammaplan.model.cost import TableCost as TableCost

@@ -1,14 +1,17 @@
 """gammaplan cost: what a round costs, from timings or from runs."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import values
+from gammaplan.cli.batchoptions import Batches, Block, VerifyCurve
 
 if TYPE_CHECKING:
-    from gammaplan.cli.runs import Measurements
+    from gammaplan.cli.output import Output
+    from gammaplan.cli.runs import Measurements, RunFlags
     from gammaplan.errors import Finding
     from gammaplan.model.costing import FittedCost
     from gammaplan.shapes.planning import CostResult, CostTerm, TextbookCost
@@ -40,6 +43,9 @@ def cost(
     drafted_per_round: o.DraftedPerRound = None,
     run: o.RunOption = None,
     runs: o.RunsFiles = None,
+    verify_curve: VerifyCurve = None,
+    batch: Batches = None,
+    block: Block = None,
     method: o.Method = None,
     pick: o.Pick = None,
     format: o.Format = None,
@@ -49,11 +55,15 @@ def cost(
 ) -> None:
     """Have timings or runs: what a round costs, and where each term came from.
 
-    The answer is evidence for `optimum`, `table`, `plan` and `ceiling`.
+    The answer is evidence for `optimum`, `table`, `plan` and `ceiling`. A
+    verify curve holds timed target passes by the tokens in them: llama-bench,
+    llama-batched-bench, or CSV with tokens, ms and, for a surface, batch.
 
         gammaplan cost --target-ms 14.1 --draft-ms 1.8 --verify-ms 18.5 --gamma 4
 
         gammaplan cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --run gamma=2,speedup=1.4
+
+        gammaplan cost --verify-curve passes.csv --draft-ms 1.8
     """
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, known_of
@@ -73,6 +83,10 @@ def cost(
         run,
         runs,
     )
+    if verify_curve or batch or block:
+        curves = CurveFlags(files, verify_curve, batch, block, method, pick)
+        _from_curves(curves, flags, (target_ms, draft_ms, verify_ms), out)
+        return
     _timings_agree(target_ms, draft_ms, verify_ms, gamma)
     known = known_of(files)
     if known.cost is not None and known.law is None:
@@ -106,6 +120,60 @@ def cost(
         sources=sources,
         result=result,
         findings=findings,
+        out=out,
+        render=_render,
+    )
+
+
+class CurveFlags(NamedTuple):
+    """The options of a verify curve."""
+
+    files: Sequence[str] | None
+    paths: Sequence[str] | None
+    batches: Sequence[int] | None
+    block: int | None
+    method: str | None
+    pick: Sequence[str] | None
+
+
+def _from_curves(
+    curves: CurveFlags,
+    flags: "RunFlags",
+    timings: tuple[float | None, float | None, float | None],
+    out: "Output",
+) -> None:
+    """The cost of timed passes, printed."""
+    from gammaplan.cli.output import show
+    from gammaplan.cli.verifying import drafting_of, verified
+
+    target_ms, draft_ms, verify_ms = timings
+    if not curves.paths:
+        name = "--batch" if curves.batches else "--block"
+        raise typer.BadParameter(f"{name} needs --verify-curve: timed passes of the target")
+    if curves.files or flags.any or flags.gamma is not None or verify_ms is not None:
+        raise typer.BadParameter(
+            "--verify-curve states every round cost; leave out runs, evidence, --gamma and "
+            "--verify-ms"
+        )
+    drafting = drafting_of(curves.method, draft_ms, curves.block)
+    result, found = verified(
+        curves.paths, drafting, target_ms=target_ms, batches=curves.batches, pick=curves.pick
+    )
+    given = {
+        "target_ms": target_ms,
+        "draft_ms": draft_ms,
+        "method": curves.method,
+        "block": curves.block,
+        "batch": list(curves.batches) if curves.batches else None,
+    }
+    files = ", ".join(f"evidence:{path}" for path in curves.paths)
+    show(
+        "cost",
+        inputs={"verify_curve": list(curves.paths), **given},
+        sources={"verify_curve": files}
+        | {name: "default" if value is None else "flag" for name, value in given.items()},
+        result=result,
+        findings=found,
         out=out,
         render=_render,
     )
@@ -151,6 +219,7 @@ def _from_timings(
     rows = [] if gamma is None else [gamma]
     return {
         "costs": [shape],
+        "curves": [],
         "textbook": {"c": made.c, "source": "--draft-ms ÷ --target-ms"},
         "terms": terms,
         "rows": [
@@ -196,6 +265,7 @@ def _from_runs(
         textbook = {"c": ratio, "source": "(round cost − 1) ÷ γ, all of it taken as drafting"}
     return {
         "costs": [shape],
+        "curves": [],
         "textbook": textbook,
         "terms": _terms(fit, c),
         "rows": [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
-from gammaplan.cli.evidence import Cases, CostFlags, read_documents
+from gammaplan.cli.evidence import Cases, CostFlags, has_batches, read_documents
 from gammaplan.cli.planning import Times, plan_of
 from gammaplan.cli.subjects import Given, Subject, gathered
 from gammaplan.cli.values import length
@@ -18,6 +18,7 @@ from gammaplan.model.planning import told_apart
 
 if TYPE_CHECKING:
     from gammaplan.cli.runs import Measurements
+    from gammaplan.documents.evidence import Document
     from gammaplan.shapes.planning import DraftShape, PlanResult
 
 
@@ -40,23 +41,31 @@ class Asked(NamedTuple):
     output_tokens: int | None
     require_speedup: float | None
     in_band: int | None
+    batches: Sequence[int] | None = None
+    hit_rate: float | None = None
+    prior_engine: str | None = None
 
 
 class Planned(NamedTuple):
     """The answer, the account of its inputs, and the gates that failed."""
 
-    result: Mapping[str, Any]
+    result: dict[str, Any]
     cases: Cases
     failed: list[str]
 
 
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
+    documents = read_documents(asked.files)
+    if asked.batches or has_batches(documents, asked.pick):
+        from gammaplan.cli.scheduled import scheduled
+
+        return scheduled(asked, documents)
     measured, asked = _measured(asked)
     plain = measured.baseline_tps if measured else None
     times = Times(plain, asked.prefill_ms, asked.output_tokens)
     times.check()
-    subjects, several = _subjects(asked, measured)
+    subjects, several = _subjects(asked, measured, documents)
     search = Search(asked.max_gamma, asked.tolerance, asked.gamma)
     answers = [plan_of(subject, search, times) for subject in subjects]
     tolerance = DEFAULT_TOLERANCE if asked.tolerance is None else asked.tolerance
@@ -72,7 +81,7 @@ def planned(asked: Asked) -> Planned:
         chosen.cases.findings += [f for f in rest if f not in chosen.cases.findings]
     else:
         chosen, (parts, result) = subjects[0], answers[0]
-    _account(chosen.cases, asked, measured)
+    account(chosen.cases, asked, measured)
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
     return Planned(result, chosen.cases, failed)
 
@@ -96,16 +105,20 @@ def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
     return gather_runs(stated, batch=batch), asked._replace(pick=others)
 
 
-def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject], bool]:
+def _subjects(
+    asked: Asked, measured: Measurements | None, documents: Sequence[Document]
+) -> tuple[list[Subject], bool]:
     """What is planned, and whether it is drafts to compare."""
     given = Given(
-        read_documents(asked.files),
+        documents,
         asked.alpha,
         asked.cost,
         measured.runs if measured else (),
         asked.method,
         asked.textbook,
         asked.pick,
+        asked.hit_rate,
+        asked.prior_engine,
     )
     if not (asked.candidates or asked.mix):
         if len(given.documents) > 1:
@@ -123,13 +136,17 @@ def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject
     return [mixed(asked.mix, given)], False
 
 
-def _account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
+def account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
+    """Record the options of a plan, and the runs that it rests on."""
     cases.note_gamma(asked.gamma)
     if measured:
         for name, value in measured.inputs.items():
             cases.note(name, value, measured.sources[name])
         cases.findings += measured.findings
     cases.note_option("method", asked.method)
+    for name in ("hit_rate", "prior_engine"):
+        if (value := getattr(asked, name)) is not None:
+            cases.note(name, value, "flag")
     cases.note_option("textbook", asked.textbook or None, False)
     for name, texts in (("candidate", asked.candidates), ("mix", asked.mix)):
         if texts:

@@ -70,11 +70,38 @@ def gather_runs(
     `law`, from evidence, gives its acceptance to the runs that bring none.
     """
     found: list[Finding] = []
+    rows, mine = _all_rows(flags, found)
+    return _measurements(_one_batch(rows, batch, found), mine, flags, law, found)
+
+
+def gather_batches(flags: RunFlags, law: "Acceptance | None" = None) -> dict[int, Measurements]:
+    """The runs of each batch size; empty where no run says its batch."""
+    found: list[Finding] = []
+    rows, mine = _all_rows(flags, found)
+    sizes = sorted({_figure(r, "batch", 0) for r in rows if "batch" in r.figures})
+    if bad := [size for size in sizes if size != int(size) or size < 1]:
+        raise InputError(f"{rows[0].where}: a batch must be a whole number from 1, got {bad[0]:g}")
+    return {
+        int(size): _measurements(_one_batch(rows, int(size), []), mine, flags, law, list(found))
+        for size in sizes
+    }
+
+
+def _all_rows(flags: RunFlags, found: list[Finding]) -> "tuple[list[Row], int]":
+    """The rows of options and files without trees, and how many are of options."""
     said = [*_flag_rows(flags), *_option_rows(flags)]
-    rows = [*said, *_file_rows(flags, found)]
-    rows = _one_batch(_chains(rows, found), batch, found)
+    return _chains([*said, *_file_rows(flags, found)], found), len(said)
+
+
+def _measurements(
+    rows: "list[Row]",
+    mine: int,
+    flags: RunFlags,
+    law: "Acceptance | None",
+    found: list[Finding],
+) -> Measurements:
     baseline = _baseline(rows, flags)
-    runs, mine = [], len(said)
+    runs = []
     for i, row in enumerate(r for r in rows if r.figures.get("gamma") != 0):
         try:
             runs.append(_run(row.figures, baseline, law))

@@ -39,6 +39,8 @@ class Given(NamedTuple):
     method: str | None = None
     textbook: bool = False
     pick: Sequence[str] | None = None
+    hit_rate: float | None = None
+    prior_engine: str | None = None
 
 
 class Subject:
@@ -92,6 +94,12 @@ def gathered(name: str, given: Given) -> Subject:
     """The cases of one set-up: from its runs, else from evidence, flags and priors."""
     subject = Subject(name, _without_runs(given), given) if not given.runs else _measured(given)
     subject.name = name
+    if given.hit_rate is not None:
+        if given.runs:
+            raise typer.BadParameter(
+                "--hit-rate and runs exclude each other: a run's speedup has its misses in it"
+            )
+        subject.cases.cases = [_with_misses(case, given.hit_rate) for case in subject.cases.cases]
     if given.textbook and not given.runs:
         subject.cases.cases = [_textbook(case) for case in subject.cases.cases]
     return subject
@@ -150,7 +158,9 @@ def _measured(given: Given) -> Subject:
     known = given.alpha is not None or bool(given.documents)
     for i, case in enumerate(cases.cases):
         runs = [_with_law(run, case.acceptance) if known else run for run in given.runs]
-        found = calibrate(runs, method=given.method, textbook=given.textbook)
+        found = calibrate(
+            runs, engine=given.prior_engine, method=given.method, textbook=given.textbook
+        )
         shape = acceptance_shape(found.acceptance)
         if known:
             shape["counts"] = case.acceptance_shape["counts"]
@@ -169,6 +179,20 @@ def _with_law(run: "Run", law: Acceptance) -> "Run":
         return dataclasses.replace(run, mean_length=float(law.expected_tokens(run.gamma)))
     survival = law.survival(range(1, measured + 1)).tolist()
     return dataclasses.replace(run, survival=tuple(survival))
+
+
+def _with_misses(case: Case, hit_rate: float) -> Case:
+    """The average round, where a lookup finds something in a share of them only."""
+    from gammaplan.model.lookup import with_misses
+
+    law, cost = with_misses(case.acceptance, case.cost, hit_rate)
+    shape = acceptance_shape(law)
+    if (prior := case.acceptance_shape.get("kind")) is not None:
+        shape["kind"] = prior
+    old = case.cost_shape
+    kind = old["kind"] if old else "given"
+    price = cost_shape(cost, kind=kind, source=old and old["source"], labels=case.labels)
+    return Case(case.labels, law, shape, cost, price, case.gamma)
 
 
 def _textbook(case: Case) -> Case:

@@ -245,6 +245,49 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
     ),
     "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
+    "passes_pooled": (
+        "note",
+        "passes that were timed more than once are averaged: {tokens} token(s)",
+    ),
+    "passes_fall": (
+        "note",
+        "a larger pass took less time ({falls}): it is used as measured, and lengths are scanned",
+    ),
+    "pass_steps": (
+        "note",
+        "the passes climb in steps (at {tokens} tokens): past one a longer draft costs little "
+        "more, so every length is scanned",
+    ),
+    "drafting_not_timed": (
+        "warning",
+        "drafting was not timed and counts as nothing; --draft-ms gives it",
+    ),
+    "curves_apart": (
+        "note",
+        "{curves} curves are of different models or set-ups; --pick curve=NAME chooses one",
+    ),
+    "batch_not_measured": (
+        "warning",
+        "nothing was measured at batch {batches} and nothing beyond what was is assumed; "
+        "measured are {measured}",
+    ),
+    "batch_between": (
+        "note",
+        "the cost at batch {batches} is taken between the batches measured on both sides",
+    ),
+    "schedule_ends": (
+        "note",
+        "outside batch {low} to {high} nothing was planned: the schedule goes on as at its ends",
+    ),
+    "boundary_buys_little": (
+        "warning",
+        "the boundary at batch {batch} buys {gain} on average, less than the tolerance of "
+        "{tolerance}: measure it, or plan with a wider --tolerance",
+    ),
+    "range_of_one": (
+        "warning",
+        "the range(s) {ranges} rest on one batch size each: noise of one point may have made them",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gammaplan import __version__
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance
-from gammaplan.model.cost import Cost, LinearCost, PowerCost, TableCost
+from gammaplan.model.cost import BlockCost, Cost, LinearCost, PowerCost, TableCost
 from gammaplan.model.decision import Band, Decision
 from gammaplan.model.levers import BreakEven, Lever
 
@@ -137,6 +137,8 @@ def cost_shape(
 
 
 def _rows(cost: Cost) -> Iterable[tuple[int, float]]:
+    if isinstance(cost, BlockCost):
+        return enumerate(cost.round_cost(range(1, cost.block + 1)).tolist(), 1)
     if isinstance(cost, TableCost):
         return zip(cost.gammas, cost.round_costs, strict=True)
     if isinstance(cost, PowerCost):

@@ -9,7 +9,7 @@ import numpy as np
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.band import bisect, tolerance_in_domain
-from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.cost import BlockCost, Cost, LinearCost, TableCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
 
@@ -285,7 +285,7 @@ def beyond_measured(acceptance: Acceptance, gamma: float) -> bool:
 
 
 def _scan(acceptance: Acceptance, cost: Cost, max_gamma: int | None, tolerance: float) -> Decision:
-    end = cost.max_gamma if isinstance(cost, TableCost) else SCAN_LIMIT
+    end = cost.max_gamma if isinstance(cost, BlockCost | TableCost) else SCAN_LIMIT
     end = end if max_gamma is None else min(end, max_gamma)
     all_ = curve(acceptance, cost, np.arange(end + 1))
     best = int(np.nanargmax(all_.speedup))

@@ -12,6 +12,11 @@ NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "roun
 
 def print_cost(result: CostResult, inputs: Mapping[str, object]) -> None:
     """The cost in one line, its terms, then each measured length beside the textbook's."""
+    if result["curves"]:
+        from gammaplan.report.curves import print_curves
+
+        print_curves(result)
+        return
     out = console()
     say(out, headline(result), style="bold")
     for term in result["terms"]:
