@@ -274,7 +274,7 @@ def _llama_bench(cells: Mapping[str, object]) -> tuple[int, float, int | None] |
         return None
     many = prompt or generated
     if "avg_ns" in cells:
-        time = _number("avg_ns", cells["avg_ns"]) * 1e-6
+        time = _number("avg_ns", cells["avg_ns"]) / 1e6
     elif "avg_ts" in cells and _number("avg_ts", cells["avg_ts"]) > 0:
         time = 1e3 * many / _number("avg_ts", cells["avg_ts"])
     else:

@@ -74,7 +74,7 @@ def gather_runs(
     return _measurements(_one_batch(rows, batch, found), mine, flags, law, found)
 
 
-def gather_batches(flags: RunFlags, law: "Acceptance | None" = None) -> dict[int, Measurements]:
+def gather_batches(flags: RunFlags) -> dict[int, Measurements]:
     """The runs of each batch size; empty where no run says its batch."""
     found: list[Finding] = []
     rows, mine = _all_rows(flags, found)
@@ -82,7 +82,7 @@ def gather_batches(flags: RunFlags, law: "Acceptance | None" = None) -> dict[int
     if bad := [size for size in sizes if size != int(size) or size < 1]:
         raise InputError(f"{rows[0].where}: a batch must be a whole number from 1, got {bad[0]:g}")
     return {
-        int(size): _measurements(_one_batch(rows, int(size), []), mine, flags, law, list(found))
+        int(size): _measurements(_one_batch(rows, int(size), []), mine, flags, None, list(found))
         for size in sizes
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import typer
 
-from gammaplan.cli.subjects import Given, Subject, gathered
+from gammaplan.cli.subjects import Given, Subject, gathered, with_law
 from gammaplan.data.findings import finding
 from gammaplan.errors import Finding
 from gammaplan.model.schedule import LONGEST, Part, Schedule, cost_at, schedule
@@ -54,19 +54,23 @@ def by_batch(given: Given, runs: Mapping[str, Any] | None) -> Batches:  # Any: s
         return Batches(dict(sorted(cases.items())), dict.fromkeys(cases, subject), {})
     from gammaplan.cli.runs import RunFlags, gather_batches
 
-    flags = RunFlags(**runs)
-    measured = gather_batches(flags)
+    measured = gather_batches(RunFlags(**runs))
     if not measured:
         raise typer.BadParameter(NEEDS)
-    subjects = {}
+    found, subjects = {}, {}
     law: Acceptance | None = None  # acceptance once: a batch lends it to those that did not say
-    for batch, found in measured.items():
-        said = [r for r in found.runs if r.tokens() is not None or r.survival]
-        mine = found.runs if said or law is None else gather_batches(flags, law)[batch].runs
-        subjects[batch] = gathered(f"batch {batch}", given._replace(runs=mine))
+    for batch, gathered_runs in measured.items():
+        mine = gathered_runs.runs
+        said = any(run.tokens() is not None or run.survival for run in mine)
+        if law is not None and not said:
+            mine = tuple(with_law(run, law) for run in mine)
+        subject = subjects[batch] = gathered(f"batch {batch}", given._replace(runs=mine))
+        if len(subject.cases.cases) > 1:
+            raise typer.BadParameter("the evidence has several groups; --pick chooses one of them")
+        found[batch] = subject.label(subject.cases.cases[0], batch=batch)
         if said and law is None:
-            law = subjects[batch].cases.cases[0].acceptance
-    return Batches({b: s.cases.cases[0] for b, s in subjects.items()}, subjects, measured)
+            law = found[batch].acceptance
+    return Batches(found, subjects, measured)
 
 
 def grid_of(batches: Batches, asked: Sequence[int] | None) -> tuple[list[int], list[Finding]]:

@@ -54,6 +54,18 @@ class Subject:
         self.workloads: list[tuple[str, float, Acceptance]] = []
         self.mix: Spread | None = None
 
+    def label(self, case: Case, **labels: int) -> Case:
+        """The case with further labels, in its place."""
+        at = self.cases.cases.index(case)
+        shape = case.cost_shape and case.cost_shape.copy()
+        if shape:
+            shape["batch"] = labels.get("batch", shape["batch"])
+        new = case._replace(labels={**case.labels, **labels}, cost_shape=shape)
+        self.cases.cases[at] = new
+        if (calibration := self.calibrations.pop(id(case), None)) is not None:
+            self.calibrations[id(new)] = calibration
+        return new
+
     def spreads(self, case: Case) -> list[Spread]:
         """The spreads that apply to a case; none where nothing is uncertain."""
         calibration = self.calibrations.get(id(case))
@@ -157,7 +169,7 @@ def _measured(given: Given) -> Subject:
     subject = Subject("", cases, given)
     known = given.alpha is not None or bool(given.documents)
     for i, case in enumerate(cases.cases):
-        runs = [_with_law(run, case.acceptance) if known else run for run in given.runs]
+        runs = [with_law(run, case.acceptance) if known else run for run in given.runs]
         found = calibrate(
             runs, engine=given.prior_engine, method=given.method, textbook=given.textbook
         )
@@ -170,7 +182,7 @@ def _measured(given: Given) -> Subject:
     return subject
 
 
-def _with_law(run: "Run", law: Acceptance) -> "Run":
+def with_law(run: "Run", law: Acceptance) -> "Run":
     """The run, with the acceptance that evidence knows where it has none of its own."""
     if run.tokens() is not None or run.survival:
         return run

@@ -33,7 +33,7 @@ def headline(result: CostResult) -> str:
     more = f", and so on to batch {batches[-1]}" if len(batches) > 1 else ""
     steps = sum(len(c["steps"]) for c in result["curves"])
     climb = f"{steps} step(s)" if steps else "no steps"
-    if len(result["curves"]) > 1 and len(batches) < 2:
+    if len({curve["curve"] for curve in result["curves"]}) > 1:
         return f"{len(result['curves'])} curves of timed passes; {climb}."
     return (
         f"A round of γ {last['gamma']} costs {plain(last['round_cost'])} target passes{where}"
