@@ -120,7 +120,10 @@ def schedule(batches: Sequence[int], speedups: Floats, *, tolerance: float = 0.0
         logs = np.where(np.isnan(speedups), -np.inf, np.log(speedups))
     lost = logs.max(axis=1, keepdims=True) - logs
     bound = -math.log1p(-tolerance)
-    pieces = _fewest(lost, lost <= bound * (1 + 1e-12))
+    good = lost <= bound * (1 + 1e-12)
+    if np.argmax(logs[-1]) == 0:  # the range without an end must not draft where that loses
+        good[-1, 1:] = False
+    pieces = _fewest(lost, good)
     parts: list[Part] = []
     for i, (first, last, gamma) in enumerate(pieces):
         low = 1 if i == 0 else _between(sizes[first - 1], sizes[first]) + 1

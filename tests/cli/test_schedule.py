@@ -207,7 +207,7 @@ def test_names_go_into_the_settings(cli):
     words = (
         "plan --alpha 0.75 --c 0.1 --engine vllm --target a/b --draft c/d --method eagle3 --json"
     )
-    text = document(cli(words))["result"]["settings"]["vllm"]
+    text = document(cli(f"{words} --json"))["result"]["settings"]["vllm"]
     means = meaning("vllm", text, (0, 33))
     assert (means.target, means.draft) == ("a/b", "c/d")
 
