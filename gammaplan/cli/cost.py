@@ -63,7 +63,7 @@ def cost(
 
         gammaplan cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --run gamma=2,speedup=1.4
 
-        gammaplan cost --verify-curve passes.csv --draft-ms 1.8
+        gammaplan cost --verify-curve bench.json --draft-ms 1.8
     """
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.runs import RunFlags, batch_of, gather_runs, known_of
