@@ -47,7 +47,8 @@ def _settings(
     if part["gamma"] is None:
         cases.findings.append(finding("no_settings"))
         return {}, {}
-    survival = case.acceptance.survival(range(1, part["gamma"] + 1)).tolist()
+    longest = max([part["gamma"], *(r["gamma"] for r in part["schedule"])])
+    survival = case.acceptance.survival(range(1, longest + 1)).tolist()
     wanted = Wanted(
         part["gamma"],
         target=flags.target or _named(case) or TARGET,

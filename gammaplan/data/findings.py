@@ -245,6 +245,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
     ),
     "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
+    "in_use_unknown": (
+        "note",
+        "γ {gamma}, in use, lies outside the measured round costs: what it loses is not known",
+    ),
     "passes_pooled": (
         "note",
         "passes that were timed more than once are averaged: {tokens} token(s)",

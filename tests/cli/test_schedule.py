@@ -73,6 +73,14 @@ def test_the_other_figures_are_those_of_the_smallest_batch_or_the_one_picked(cli
     assert alone["speedup"] == picked["speedup"]
 
 
+@pytest.mark.parametrize("command", ["plan", "optimum"])
+def test_a_length_in_use_beyond_the_measured_ones_is_not_guessed(cli, surface, command):
+    words = [command, "--alpha", "0.75", surface, "--pick", "batch=1", "--gamma", "50", "--json"]
+    whole = json.loads(cli(words).stdout)
+    assert whole["result"]["in_use"] is None
+    assert "in_use_unknown" in {w["code"] for w in whole["warnings"]}
+
+
 def test_a_wider_tolerance_gives_fewer_ranges(cli, surface):
     counts = []
     for tolerance in ("0", "0.03", "0.08", "0.4"):

@@ -172,6 +172,17 @@ def test_the_check_simulates_the_acceptance_of_the_plan(engine, method, simulate
     assert means.gamma in (3, -1)
 
 
+def test_a_schedule_is_checked_where_acceptance_is_simulated_by_position():
+    rates = (0.9, 0.8, 0.7, 0.6, 0.5)
+    found = settings("vllm", Wanted(2, schedule=PLAN, survival=rates), method="eagle3")
+    means = meaning("vllm", found.check, (0, 33))
+    assert (means.gamma, means.simulated) == (5, ("rates", rates))
+    assert means.ranges
+    for engine in ("sglang", "tensorrt-llm"):  # their one mean length is for one draft length
+        wanted = Wanted(2, schedule=PLAN, survival=rates)
+        assert settings(engine, wanted, method="eagle3").check is None
+
+
 @pytest.mark.parametrize("engine", ["vllm@0.27", "sglang@0.5.10", "tensorrt-llm@1.1", "mlx"])
 def test_there_is_no_check_where_acceptance_cannot_be_simulated(engine):
     assert settings(engine, Wanted(3, survival=(0.8, 0.6, 0.4))).check is None

@@ -193,9 +193,10 @@ def settings(engine: str, wanted: Wanted, *, method: str | None = None) -> Writt
         found = [f for f in found if f.code != "method_assumed"]
         found.append(finding("leave_off", engine=writer.name))
         return Written(writer.off(wanted, at), None, 0, tuple(found))
+    wanted = wanted._replace(survival=wanted.survival[: wanted.gamma])
     return Written(
         writer.write(wanted, at),
-        writer.check(wanted, at) if wanted.survival and not wanted.schedule else None,
+        writer.check(wanted, at) if len(wanted.survival) == wanted.gamma else None,
         wanted.gamma,
         tuple(found),
     )
@@ -234,8 +235,7 @@ def _within_limits(
     for gamma in sorted(g for g in lengths if cut(g) != (g if most is None else min(g, most))):
         found.append(finding("mtp_multiple", layers=wanted.layers, gamma=cut(gamma), planned=gamma))
     parts = tuple(part._replace(gamma=cut(part.gamma)) for part in wanted.schedule)
-    shown = wanted.survival[: cut(wanted.gamma)]
-    return wanted._replace(gamma=cut(wanted.gamma), schedule=merged(parts), survival=shown)
+    return wanted._replace(gamma=cut(wanted.gamma), schedule=merged(parts))
 
 
 def merged(ranges: Iterable[Range]) -> tuple[Range, ...]:

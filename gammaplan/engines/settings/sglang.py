@@ -50,8 +50,8 @@ class SGLang(Writer):
         return None
 
     def check(self, wanted: Wanted, version: Version) -> str | None:
-        """The same with the mean length simulated, the bonus token counted."""
-        if version < SYNTHETIC_SINCE:
+        """The same with the mean length simulated, the bonus token counted; one for all tiers."""
+        if version < SYNTHETIC_SINCE or wanted.schedule:
             return None
         length = 1 + sum(wanted.survival)
         return (

@@ -51,8 +51,8 @@ class TensorRTLLM(Writer):
         return None
 
     def check(self, wanted: Wanted, version: Version) -> str | None:
-        """The drafted tokens to accept in each round, the bonus token left out."""
-        if version < self.newest:
+        """The drafted tokens to accept in each round, whatever its length; no bonus token."""
+        if version < self.newest or wanted.schedule:
             return None
         accepted = f"{sum(wanted.survival):.4f}"
         return f"export TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS={accepted}"
