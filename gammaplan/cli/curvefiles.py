@@ -210,6 +210,8 @@ def _csv_rows(lines: list[str], source: str) -> Iterator[tuple[str, Mapping[str,
     bare = len(names) == 2 and all(re.fullmatch(r"\d+(\.\d*)?", name) for name in names)
     start = 0 if bare else 1
     names = ["tokens", "ms"] if bare else names
+    if twice := next((n for n in names if names.count(n) > 1), None):
+        raise InputError(f"{source}: two columns are called {twice}")
     if len(table) != len(kept):
         raise InputError(f"{source}: a cell goes over several lines")
     for (number, _), cells in list(zip(kept, table, strict=True))[start:]:

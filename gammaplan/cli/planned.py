@@ -47,11 +47,12 @@ class Asked(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """The answer, the account of its inputs, and the gates that failed."""
+    """The answer, the account of its inputs, the gates that failed, and what drafts."""
 
     result: dict[str, Any]
     cases: Cases
     failed: list[str]
+    method: str | None
 
 
 def planned(asked: Asked) -> Planned:
@@ -83,7 +84,7 @@ def planned(asked: Asked) -> Planned:
         chosen, (parts, result) = subjects[0], answers[0]
     account(chosen.cases, asked, measured)
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
-    return Planned(result, chosen.cases, failed)
+    return Planned(result, chosen.cases, failed, chosen.given.method)
 
 
 def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:

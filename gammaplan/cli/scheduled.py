@@ -67,4 +67,4 @@ def scheduled(asked: Asked, documents: Sequence[Document]) -> Planned:
     subject.cases.note("batch", list(grid), "flag" if asked.batches else subject.cases.sources["c"])
     subject.cases.findings += [*found, *schedule_findings(made, speeds, tolerance)]
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
-    return Planned(result, subject.cases, failed)
+    return Planned(result, subject.cases, failed, asked.method)

@@ -48,7 +48,8 @@ def by_batch(given: Given, runs: Mapping[str, Any] | None) -> Batches:  # Any: s
                 raise typer.BadParameter(NEEDS)
             if batch in cases:
                 raise typer.BadParameter(
-                    f"several costs are of batch {batch}; --pick KEY=VALUE chooses among them"
+                    f"several costs are of batch {batch}; --pick KEY=VALUE chooses a group, and in "
+                    "cost a curve"
                 )
             cases[batch] = case
         return Batches(dict(sorted(cases.items())), dict.fromkeys(cases, subject), {})

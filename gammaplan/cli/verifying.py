@@ -100,10 +100,8 @@ def _picked(curves: list[Curve], pick: Sequence[str] | None) -> list[Curve]:
 
 def _findings(curves: Sequence[Curve]) -> list[Finding]:
     found = []
-    if names := [c.key.curve for c in curves if c.key.curve is not None]:
-        different = len(set(names))
-        if different > 1:
-            found.append(finding("curves_apart", curves=different))
+    if len({(c.key.batch, c.key.context) for c in curves}) < len(curves):
+        found.append(finding("curves_apart", curves=len(curves)))
     if pooled := sorted({n for c in curves for n in c.repeated}):
         found.append(finding("passes_pooled", tokens=listed(pooled)))
     if falls := [f"{few} to {many}" for c in curves for few, many in c.passes.falls]:

@@ -268,7 +268,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "curves_apart": (
         "note",
-        "{curves} curves are of different models or set-ups; --pick curve=NAME chooses one",
+        "of {curves} curves several have one batch and context, so they are of different models or "
+        "set-ups; --pick curve=NAME chooses one",
     ),
     "batch_not_measured": (
         "warning",

@@ -245,6 +245,13 @@ def evidence(cli, tmp_path, model):
     return str(tmp_path / "fit.json")
 
 
+def test_the_settings_are_of_the_draft_that_wins(cli):
+    words = "plan --engine sglang --c 0.05 --json --candidate name=a,alpha=0.5,method=mtp"
+    words += " --candidate name=b,alpha=0.8,method=eagle3"
+    text = document(cli(words))["result"]["settings"]["sglang"]
+    assert "--speculative-algorithm EAGLE3" in text
+
+
 def test_a_plan_of_no_drafts_leaves_speculation_off(cli):
     whole = document(cli("plan --alpha 0.1 --c 0.5 --engine vllm --json"))
     assert whole["result"]["settings"]["vllm"] == "vllm serve TARGET  # leave speculation off"

@@ -154,6 +154,16 @@ def test_what_is_odd_about_a_curve_is_said(cli, written, text, code):
     assert code in {w["code"] for w in whole["warnings"]}
 
 
+def test_a_file_a_batch_makes_a_surface(cli, written):
+    paths = [written(f"batch,tokens,ms\n{b},1,10\n{b},2,{10 + b}\n", f"b{b}.csv") for b in (1, 4)]
+    words = ["cost", "--json"]
+    for path in paths:
+        words += ["--verify-curve", path]
+    whole = document(cli(words))
+    assert [cost["batch"] for cost in whole["result"]["costs"]] == [1, 4]
+    assert "curves_apart" not in {w["code"] for w in whole["warnings"]}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -171,6 +181,7 @@ def test_what_is_odd_about_a_curve_is_said(cli, written, text, code):
         ("tokens,speed\n1,5\n", "curve.csv:2: no time of the pass over 1 token(s)"),
         ("", "is empty"),
         ("# nothing\n", "holds only comments"),
+        ("tokens,ms,ms\n1,2,3\n", "two columns are called ms"),
         ("[1, 2]", "holds int, where a pass is an object"),
         ('{"schema": "gammaplan.fit/1"}', "is a gammaplan document"),
         ('{"tokens": [1, 2], "ms": [1]}', "lists have different lengths"),
