@@ -126,8 +126,8 @@ def schedule(batches: Sequence[int], speedups: Floats, *, tolerance: float = 0.0
     pieces = _fewest(lost, good)
     parts: list[Part] = []
     for i, (first, last, gamma) in enumerate(pieces):
-        low = 1 if i == 0 else _between(sizes[first - 1], sizes[first]) + 1
-        high = None if last == len(sizes) - 1 else _between(sizes[last], sizes[last + 1])
+        low = 1 if i == 0 else math.isqrt(sizes[first - 1] * sizes[first]) + 1
+        high = None if last == len(sizes) - 1 else math.isqrt(sizes[last] * sizes[last + 1])
         here = slice(first, last + 1)
         gain = None
         if i:
@@ -187,11 +187,6 @@ def _joined(pieces: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
         else:
             joined.append((first, last, gamma))
     return joined
-
-
-def _between(low: int, high: int) -> int:
-    """The last batch that goes with `low`, where nothing was planned up to `high`."""
-    return max(low, min(math.isqrt(low * high), high - 1))
 
 
 def cost_at(costs: Mapping[int, Cost], batch: int, longest: int = LONGEST) -> Cost:

@@ -124,6 +124,15 @@ def test_runs_at_several_batches_make_a_schedule(cli, tmp_path):
     assert document(piped)["result"]["schedule"] == result["schedule"]
 
 
+def test_a_batch_that_did_not_say_takes_the_acceptance_of_one_that_did(cli, tmp_path):
+    (tmp_path / "runs.csv").write_text(RUNS)
+    words = ["plan", "--runs", str(tmp_path / "runs.csv"), "--batch", "1,64", "--json"]
+    result = document(cli([*words, "--pick", "batch=64"]))["result"]
+    row = next(row for row in result["rows"] if row["gamma"] == 5)
+    assert row["expected_tokens"] == pytest.approx(2.87, rel=0.02)
+    assert row["speedup"] == pytest.approx(0.8, rel=0.05)
+
+
 def test_runs_without_batch_in_the_options_are_as_before(cli, tmp_path):
     (tmp_path / "runs.csv").write_text(RUNS)
     whole = document(cli(["plan", "--runs", str(tmp_path / "runs.csv"), "--json"]))

@@ -81,6 +81,9 @@ def test_every_form_gives_the_public_curve(cli, written, name):
     result = document(cli(["cost", "--verify-curve", path, "--draft-ms", "0", "--json"]))["result"]
     (curve,) = result["curves"]
     assert [p["tokens"] for p in curve["points"]] == [1, 2, 3, 5, 8]
+    assert [p["ms"] for p in curve["points"]] == pytest.approx(
+        [8.47, 13.49, 15.64, 20.67, 28.13], abs=0.001
+    )
     relative = [round(p["relative"], 3) for p in curve["points"]]
     assert relative == pytest.approx([1, 1.593, 1.847, 2.44, 3.321], abs=0.0011)
     assert [step["tokens"] for step in curve["steps"]] == [2]

@@ -197,6 +197,12 @@ def test_the_cap_of_an_engine_is_respected_and_said(engine, gamma, written):
     assert ("engine_limit" in {f.code for f in found.findings}) == (gamma != written)
 
 
+def test_the_cap_holds_for_every_range_of_a_schedule():
+    plan = (Range(1, 2, 300), Range(3, 4, 200), Range(5, None, 2))
+    found = settings("vllm", Wanted(300, schedule=plan), method="eagle3")
+    assert meaning("vllm", found.text, (0, 33)).ranges == ((1, 4, 128), (5, 1024, 2))
+
+
 @pytest.mark.parametrize(("gamma", "written"), [(1, 1), (2, 2), (3, 2), (4, 4), (7, 6)])
 def test_beyond_its_layers_an_mtp_head_drafts_a_multiple(gamma, written):
     found = settings("vllm", Wanted(gamma, layers=2), method="mtp")
