@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from gammaplan.model.cost import TableCost
+from gammaplan.model.cost_tables import TableCost
 from gammaplan.model.schedule import cost_at
 
 SWEEPS = Path(__file__).parents[1] / "tests" / "data" / "sweeps" / "batch_sweeps.csv"

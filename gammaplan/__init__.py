@@ -13,7 +13,6 @@ __version__ = "0.1.0"
 _HOME = {
     "acceptance": (
         "Geometric",
-        "PerPosition",
         "ceiling",
         "censored_alpha",
         "expected_tokens",
@@ -28,12 +27,14 @@ _HOME = {
         "break_even_gamma",
         "pooled_rate",
     ),
-    "cost": ("BlockCost", "LinearCost", "PowerCost", "TableCost"),
+    "cost": ("LinearCost",),
+    "cost_tables": ("BlockCost", "PowerCost", "TableCost"),
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
     "estimate": ("Counts",),
     "estimation": ("Estimate", "estimate"),
     "mixture": ("BetaGeometric",),
+    "positions": ("PerPosition",),
     "prediction": ("predict_speedup", "speedup_interval"),
     "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from gammaplan.errors import InputError as InputError
     from gammaplan.errors import MissingExtra as MissingExtra
     from gammaplan.model.acceptance import Geometric as Geometric
-    from gammaplan.model.acceptance import PerPosition as PerPosition
     from gammaplan.model.acceptance import ceiling as ceiling
     from gammaplan.model.acceptance import censored_alpha as censored_alpha
     from gammaplan.model.acceptance import expected_tokens as expected_tokens
@@ -62,10 +62,10 @@ if TYPE_CHECKING:
     from gammaplan.model.convert import break_even_c as break_even_c
     from gammaplan.model.convert import break_even_gamma as break_even_gamma
     from gammaplan.model.convert import pooled_rate as pooled_rate
-    from gammaplan.model.cost import BlockCost as BlockCost
     from gammaplan.model.cost import LinearCost as LinearCost
-    from gammaplan.model.cost import PowerCost as PowerCost
-    from gammaplan.model.cost import TableCost as TableCost
+    from gammaplan.model.cost_tables import BlockCost as BlockCost
+    from gammaplan.model.cost_tables import PowerCost as PowerCost
+    from gammaplan.model.cost_tables import TableCost as TableCost
     from gammaplan.model.curve import Curve as Curve
     from gammaplan.model.curve import curve as curve
     from gammaplan.model.curve import speedup as speedup
@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from gammaplan.model.mixture import BetaGeometric as BetaGeometric
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
+    from gammaplan.model.positions import PerPosition as PerPosition
     from gammaplan.model.prediction import predict_speedup as predict_speedup
     from gammaplan.model.prediction import speedup_interval as speedup_interval
     from gammaplan.model.runs import Run as Run

@@ -51,6 +51,11 @@ def test_the_calculator_loads_no_scipy(loaded, args):
     assert loaded(args, *NUMERIC) == ["numpy"]
 
 
+@pytest.mark.parametrize("args", [*ANSWERS, "plan --alpha 0.8 --c 0.1 --gamma 4"])
+def test_the_calculator_loads_no_part_of_numpy_that_it_does_not_need(loaded, args):
+    assert loaded(args, "numpy.ma", "numpy.typing", "numpy.random") == []
+
+
 @pytest.mark.parametrize("args", ANSWERS)
 def test_json_loads_no_rich_table(loaded, args):
     assert loaded(f"{args} --json", "rich.table", "rich.console") == []

@@ -1,5 +1,6 @@
 """The program: which commands there are, and the one place where errors become one line."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -118,8 +119,6 @@ def _fail(sentence: str, exit_code: int) -> None:
 
 def _leave_quietly() -> None:
     """Point stdout at nothing, so that the interpreter's own flush at exit is silent."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -157,5 +156,7 @@ def main() -> None:
     """Run the program."""
     from gammaplan.cli.output import degrade_to_ascii
 
+    # No command multiplies matrices: without BLAS threads numpy starts sooner and can be forked.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     degrade_to_ascii()
     app()

@@ -145,8 +145,8 @@ def _reported(
     name: str, value: Any, gamma: int | None, drafted: float | None
 ) -> "Reported":  # Any: the value of whichever option was given
     from gammaplan.model import reported as r
-    from gammaplan.model.acceptance import PerPosition
     from gammaplan.model.estimate import Counts
+    from gammaplan.model.positions import PerPosition
 
     if name in ("alpha", "histogram") and drafted is not None:
         raise typer.BadParameter(f"--drafted-per-round says nothing beside {_flag(name)}")

@@ -1,13 +1,10 @@
 """One decision a case: shared by the commands that look for the best draft length."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gammaplan.cli.evidence import Case, Cases
-from gammaplan.data.findings import finding
 from gammaplan.documents.writing import optimum_result
 from gammaplan.errors import Finding
 from gammaplan.model.curve import curve
@@ -35,7 +32,7 @@ def answer(
     *,
     require_speedup: float | None,
     in_band: int | None,
-    shape: Callable[[Case, OptimumResult], Mapping[str, Any]] = lambda _, optimum: optimum,
+    shape: Callable[[Case, "OptimumResult"], Mapping[str, Any]] = lambda _, optimum: optimum,
 ) -> tuple[dict[str, Any], list[str]]:
     """The result of a command over its cases, and the gates that failed.
 
@@ -55,12 +52,14 @@ def answer(
         parts.append({**labels, **shape(case, optimum)})
         cases.findings += _findings(case, decision)
         if search.in_use is not None and _in_use(case, search) is None:
+            from gammaplan.data.findings import finding
+
             cases.findings.append(finding("in_use_unknown", gamma=search.in_use))
         failed += _gates(decision, optimum, require_speedup, in_band)
     return (parts[0] if len(parts) == 1 else {"groups": parts}), failed
 
 
-def _optimum(case: Case, decision: Decision, search: Search) -> OptimumResult:
+def _optimum(case: Case, decision: Decision, search: Search) -> "OptimumResult":
     assert case.cost_shape is not None  # gather() saw to it
     law, cost = case.acceptance, case.cost
     use = _in_use(case, search)
@@ -82,7 +81,7 @@ def _in_use(case: Case, search: Search) -> int | None:
     return use if known else None
 
 
-def _uncertainty(case: Case, decision: Decision, search: Search) -> Uncertainty | None:
+def _uncertainty(case: Case, decision: Decision, search: Search) -> "Uncertainty | None":
     """What the interval on alpha does to the answer, where the evidence brings one."""
     interval, counts = case.acceptance_shape["interval"], case.acceptance_shape["counts"]
     alpha = case.acceptance_shape["alpha"]
@@ -102,6 +101,10 @@ def _uncertainty(case: Case, decision: Decision, search: Search) -> Uncertainty 
 
 
 def _findings(case: Case, decision: Decision) -> list[Finding]:
+    if not (decision.unbounded or decision.extrapolated or decision.at_limit):
+        return []
+    from gammaplan.data.findings import finding
+
     found = []
     if decision.unbounded:
         top = "infinity" if math.isinf(decision.speedup) else f"{decision.speedup:.4g}×"
@@ -130,7 +133,7 @@ def _band(band: Band) -> str:
 
 
 def _gates(
-    decision: Decision, optimum: OptimumResult, speedup: float | None, length: int | None
+    decision: Decision, optimum: "OptimumResult", speedup: float | None, length: int | None
 ) -> list[str]:
     """The gates that fail; a speedup is required of the interval's lower end, if there is one."""
     failed = []

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from gammaplan.cli import values
-from gammaplan.cli.evidence import NO_COST, Case, Cases, CostFlags, gather_from, read_documents
+from gammaplan.cli.evidence import NO_COST, Case, Cases, CostFlags, gather_from
+from gammaplan.cli.inputs import read_documents
 from gammaplan.cli.subjects import Given, Subject, gathered, law_spreads, priors
 from gammaplan.documents.evidence import Evidence
 from gammaplan.documents.writing import acceptance_shape

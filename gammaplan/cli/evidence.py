@@ -1,28 +1,21 @@
 """From files and flags to the cases to answer: an acceptance, a cost, and where each came from."""
 
-import dataclasses
-import json
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+# Loaded from here: ten imports further down CPython 3.11 maps and unmaps its frame stack 700 times.
+import numpy  # noqa: F401
 import typer
 
-from gammaplan.data.findings import finding
 from gammaplan.documents.evidence import Document, Evidence
-from gammaplan.documents.writing import acceptance_shape, cost_shape, document
-from gammaplan.errors import Finding, InputError
+from gammaplan.documents.writing import acceptance_shape, cost_shape
+from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import Cost, LinearCost
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     from gammaplan.shapes.parts import AcceptanceShape, CostShape, Labels
 
-DOCUMENT = re.compile(rb'"schema"\s*:\s*"gammaplan\.')
-SNIFFED = 65_536
 EXAMPLE_ALPHA, EXAMPLE_C = 0.8, 0.1
 WAYS_TO_ALPHA = (
     "--alpha, or evidence that knows acceptance (gammaplan convert … --json | gammaplan … -)"
@@ -116,9 +109,12 @@ def gather(
     cost_needed: bool = True,
 ) -> Cases:
     """The cases that files and flags describe: a flag beats evidence, evidence beats defaults."""
-    return gather_from(
-        read_documents(files or []), alpha=alpha, cost=cost, pick=pick, cost_needed=cost_needed
-    )
+    documents: list[Document] = []
+    if files:
+        from gammaplan.cli.inputs import read_documents
+
+        documents = read_documents(files)
+    return gather_from(documents, alpha=alpha, cost=cost, pick=pick, cost_needed=cost_needed)
 
 
 def gather_from(
@@ -145,6 +141,8 @@ def gather_from(
     ratio = cost.ratio
     if alpha is None and not laws and ratio is None and not prices and not cost.any:
         alpha, ratio = EXAMPLE_ALPHA, EXAMPLE_C if cost_needed else None
+        from gammaplan.data.findings import finding
+
         found.append(
             finding("worked_example", given=f"α {alpha}" + f" and c {ratio}" * (ratio is not None))
         )
@@ -173,6 +171,8 @@ def gather_from(
     _account(cases, pairs, cost)
     if any(isinstance(c.cost, LinearCost) and c.cost.c >= 1 for c in cases.cases):
         worst = max(c.cost.c for c in cases.cases if isinstance(c.cost, LinearCost))
+        from gammaplan.data.findings import finding
+
         cases.findings.append(finding("looks_inverse", c=f"{worst:g}"))
     return cases
 
@@ -188,80 +188,6 @@ def _case(law: Evidence, price: Evidence | None) -> Case:
         return Case(labels, law.acceptance, law.acceptance_shape, FREE, None, law.gamma)
     shapes = (law.acceptance_shape, price.cost_shape)
     return Case(labels, law.acceptance, shapes[0], price.cost, shapes[1], law.gamma)
-
-
-def read_documents(files: Sequence[str]) -> list[Document]:
-    """The documents in these files; each must know acceptance or a cost."""
-    if list(files).count("-") > 1:
-        raise typer.BadParameter("standard input (-) can be read once, and was named twice")
-    documents = [_document(path) for path in files]
-    for d in documents:
-        if not d.slot("acceptance", parts_first=False) and not d.slot("cost", parts_first=False):
-            raise InputError(f"{d.source}: gammaplan.{d.command} {_why_nothing(d)}")
-    return documents
-
-
-def has_batches(documents: Sequence[Document], pick: Sequence[str] | None) -> bool:
-    """Whether the costs of the evidence are of several batch sizes, and none is picked."""
-    if any(wanted.startswith("batch=") for wanted in pick or []):
-        return False
-    costs = [e for d in documents for e in d.slot("cost", parts_first=False)]
-    return len({e.labels.get("batch") for e in costs}) > 1
-
-
-def _document(path: str) -> "Document":
-    """The document in a file; a report of an engine is fitted first, and that is said."""
-    with _opened(path) as stream:
-        return _document_in(stream, path)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator["BufferedReader"]:
-    """An input that is closed again; standard input is left open."""
-    from gammaplan.engines.lines import open_stream
-
-    stream = open_stream(path)
-    try:
-        yield stream
-    finally:
-        if path != "-":
-            stream.close()
-
-
-def _document_in(stream: "BufferedReader", path: str) -> "Document":
-    from gammaplan.documents.reading import as_document, read_document
-    from gammaplan.engines.lines import named
-
-    if DOCUMENT.search(stream.peek(SNIFFED)[:SNIFFED]):
-        return read_document(stream, named(path))
-    from gammaplan.cli.fitting import Assumed, fitted
-    from gammaplan.engines.files import collect_stream
-
-    if not stream.peek(1):
-        raise InputError(
-            f"{named(path)}: is empty; a gammaplan document or a report that fit reads was expected"
-        )
-    done = fitted([collect_stream(stream, path)], Assumed())
-    if done.result["engine"] is None:
-        raise InputError(
-            f"{named(path)}: is neither a gammaplan document nor a report that fit recognises"
-        )
-    alpha = done.result["alpha"]
-    known = "apart for each group" if alpha is None else f"{alpha:.4f}"
-    said = finding("fitted_first", name=named(path), engine=done.result["engine"], alpha=known)
-    whole = document("fit", inputs={}, sources={}, result=done.result, findings=done.findings)
-    parsed = as_document(json.loads(json.dumps(whole)), named(path))
-    return parsed._replace(findings=(said, *parsed.findings))
-
-
-def _why_nothing(d: Document) -> str:
-    if d.bounds:
-        low, high = d.bounds
-        return (
-            f"only bounds α, between {low:.4f} and {high:.4f}; give --alpha, or fit it with "
-            "--gamma and --full-drafts if every draft was full"
-        )
-    return "holds neither acceptance nor cost to plan with"
 
 
 def _slot(documents: Sequence[Document], name: str, choosing: bool) -> list[Evidence]:
@@ -281,12 +207,14 @@ def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
     }
     if not changes:
         return price
+    from dataclasses import replace
+
     if not isinstance(price.cost, LinearCost):
         raise typer.BadParameter(
             "--overhead and --verify-slope change a cost of the form 1 + overhead + (c + "
             f"verify_slope)·γ, and {price.source} has a measured table"
         )
-    cost = dataclasses.replace(price.cost, **changes)
+    cost = replace(price.cost, **changes)
     shape = price.cost_shape and price.cost_shape.copy()
     if shape:
         shape["overhead"], shape["verify_slope"] = cost.overhead, cost.verify_slope

@@ -1,5 +1,6 @@
 """gammaplan fit: from what an engine reports to α, with an honest interval."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from gammaplan.cli import values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import ProcessPoolExecutor
 
     from gammaplan.engines.files import Asked, Input
 
@@ -242,7 +244,6 @@ def _inputs(
     paths: "Sequence[str]", before: str | None, asked: "Asked", workers: int | None
 ) -> "list[Input]":
     import os
-    from contextlib import ExitStack
 
     from gammaplan.engines.files import collect_difference, collect_files, collect_shards
     from gammaplan.engines.shards import spans
@@ -251,24 +252,30 @@ def _inputs(
         return [collect_difference(before, paths[0], asked=asked)]
     most = workers or os.cpu_count() or 1
     if len(paths) == 1 and (cuts := spans(paths[0], wanted=asked.wanted, most=most)):
-        from concurrent.futures import ProcessPoolExecutor
-
-        with ProcessPoolExecutor(len(cuts)) as pool:
+        with _pool(len(cuts)) as pool:
             return [collect_shards(paths[0], cuts, pool, asked=asked)]
-    with ExitStack() as stack:
-        executor = None
-        if workers and workers > 1 and len(paths) > 1:
-            from concurrent.futures import ProcessPoolExecutor
-
-            executor = stack.enter_context(ProcessPoolExecutor(min(workers, len(paths))))
-        progress = stack.enter_context(_progress(paths))
+    many = workers and workers > 1 and len(paths) > 1 and "-" not in paths
+    with (
+        _pool(min(workers or 1, len(paths))) if many else nullcontext() as executor,
+        _progress(paths) as progress,
+    ):
         return collect_files(paths, asked=asked, executor=executor, progress=progress)
+
+
+def _pool(processes: int) -> "ProcessPoolExecutor":
+    """Worker processes, forked only where that is safe: from a process of one thread."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from pathlib import Path
+
+    threads = Path("/proc/self/task")  # of Linux alone
+    alone = threads.is_dir() and len([*threads.iterdir()]) == 1
+    context = multiprocessing.get_context("fork" if alone else "spawn")
+    return ProcessPoolExecutor(processes, context)
 
 
 def _progress(paths: "Sequence[str]") -> Any:  # Any: a context of rich's, or none
     """A bar over the bytes read, where a person waits long enough to want one."""
-    from contextlib import nullcontext
-
     from gammaplan.cli.progress import bar_over, worth_a_bar
 
     return bar_over(paths) if worth_a_bar(paths) else nullcontext(lambda name, read: None)

@@ -21,6 +21,7 @@ from gammaplan.shapes.parts import GammaByC
 
 FEW_ROUNDS = 30
 FEWEST_BLOCKS_SHOWN = 4
+BY_CLUSTER = ("mle", "mean_length")  # methods whose interval may be that of the clusters
 PRINTED = 0.005  # what rounding adds to a printed length
 
 
@@ -45,13 +46,15 @@ def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     findings = list(said.findings)
     groups = [_stated(g, assumed) for g in said.groups.values()]
     pooled = _may_pool(groups)
-    shown = list(said.listed.values()) or groups
+    listed = list(said.listed.values())
+    apart = any(g.repeated for g in listed)  # in no group, and listed beside them
+    shown = groups + listed if apart else listed or groups
     parts = [_figures([_stated(g, assumed)], assumed, named=True) for g in shown]
     whole = _figures(groups if pooled else [], assumed, named=False)
     for figures in [whole] if pooled else parts:
         findings += _figure_findings(figures, assumed)
-    findings += _group_findings(groups, said, pooled)
-    if pooled and groups and whole["method"] == "mle":
+    findings += _group_findings(groups, said, assumed, pooled=pooled)
+    if any(f["interval"] and f["method"] in BY_CLUSTER for f in ([whole] if pooled else parts)):
         findings += sparse(groups)
     engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
     result: FitResult = {
@@ -73,9 +76,9 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _stated(group: Group, assumed: Assumed) -> Group:
-    """The group with the draft length that the user states."""
+    """The group with the draft length that the user states, where it has none of its own."""
     total = group.total
-    if assumed.gamma is None:
+    if assumed.gamma is None or total.gamma == assumed.gamma:
         return group
     longest = _longest(total, group.mean_length)
     if longest > assumed.gamma:
@@ -83,6 +86,8 @@ def _stated(group: Group, assumed: Assumed) -> Group:
             f"--gamma states the longest draft, and the input has drafts of {longest} tokens, "
             f"got {assumed.gamma}"
         )
+    if total.gamma is not None and not assumed.full_drafts:
+        return group
     return replace(group, counts=replace(total, gamma=assumed.gamma), pairs={})
 
 
@@ -240,8 +245,14 @@ def _figure_findings(figures: FitFigures, assumed: Assumed) -> list[Finding]:
     return found
 
 
-def _group_findings(groups: Sequence[Group], said: Collected, pooled: bool) -> list[Finding]:
+def _group_findings(
+    groups: Sequence[Group], said: Collected, assumed: Assumed, *, pooled: bool
+) -> list[Finding]:
     found: list[Finding] = []
+    other = {g.total.gamma for g in groups} - {None, assumed.gamma}
+    if assumed.gamma and other:
+        lengths = " and ".join(map(str, sorted(g for g in other if g)))
+        found.append(finding("gamma_known", stated=assumed.gamma, gammas=lengths))
     if not groups and said.empty:
         found.append(finding("zero_drafts", records=f"{said.empty} record(s)"))
     if len(groups) > 1:

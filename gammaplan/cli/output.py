@@ -8,7 +8,6 @@ from typing import NamedTuple
 import typer
 
 from gammaplan.errors import Finding
-from gammaplan.report.plain import printable
 
 NO_ANSWER, GATE_FAILED = 1, 3
 
@@ -61,17 +60,23 @@ def show(
     if not out.quiet:
         for found in findings:
             whose = f" [{found.origin}]" if found.origin else ""
-            sys.stderr.write(f"{found.level}: {printable(found.message + whose)}\n")
+            _say(f"{found.level}: {found.message}{whose}")
     failed = list(failed_gates)
     if out.strict:
         codes = [f.code for f in findings if f.level != "note"]
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
-        sys.stderr.write(f"Failed: {printable(gate)}\n")
+        _say(f"Failed: {gate}")
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:
         raise typer.Exit(GATE_FAILED)
+
+
+def _say(sentence: str) -> None:
+    from gammaplan.report.plain import printable
+
+    sys.stderr.write(printable(sentence) + "\n")
 
 
 ASCII = {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
-from gammaplan.cli.evidence import Cases, CostFlags, has_batches, read_documents
+from gammaplan.cli.evidence import Cases, CostFlags
+from gammaplan.cli.inputs import has_batches, read_documents
 from gammaplan.cli.planning import Times, plan_of
 from gammaplan.cli.subjects import Given, Subject, gathered
 from gammaplan.cli.values import length

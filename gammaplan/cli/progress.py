@@ -19,17 +19,24 @@ def _size(paths: Sequence[str]) -> int:
 
 @contextmanager
 def bar_over(paths: Sequence[str]) -> Iterator[Callable[[str, int], None]]:
-    """A bar that is told the bytes read of each input; it leaves nothing behind."""
+    """A bar that is told the bytes read of each input; it leaves nothing behind.
+
+    It starts when it is first told, so that workers are forked before its thread runs.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     read: dict[str, int] = {}
     columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("read", total=_size(paths))
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("read", total=_size(paths))
 
-        def told(name: str, so_far: int) -> None:
-            read[name] = so_far
-            bar.update(task, completed=sum(read.values()))
+    def told(name: str, so_far: int) -> None:
+        bar.start()
+        read[name] = so_far
+        bar.update(task, completed=sum(read.values()))
 
+    try:
         yield told
+    finally:
+        bar.stop()

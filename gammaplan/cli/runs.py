@@ -346,7 +346,7 @@ class Known(NamedTuple):
 
 def known_of(files: Sequence[str] | None) -> Known:
     """The one law and the one cost that evidence files bring, and what they warned of."""
-    from gammaplan.cli.evidence import read_documents
+    from gammaplan.cli.inputs import read_documents
 
     documents = read_documents(files or [])
     slots = {}

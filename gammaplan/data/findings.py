@@ -108,6 +108,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "the groups have different draft lengths ({gammas}): they must not be pooled",
     ),
+    "gamma_known": (
+        "warning",
+        "--gamma states {stated}, and the input has drafts of {gammas} tokens: its own length is "
+        "used",
+    ),
     "multi_series": ("note", "several {kind} in one input: {names}"),
     "replay_inflation": (
         "refusal",
@@ -140,8 +145,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "few_clusters": (
         "warning",
-        "the interval is a lower bound on the uncertainty: {clusters} are too few to show how "
-        "acceptance varies",
+        "the interval is a lower bound on the uncertainty: {clusters} cannot show how acceptance "
+        "varies",
     ),
     "not_speculative": (
         "refusal",
@@ -163,6 +168,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "a metrics sample cannot be a count and was left out: {name} {value}",
     ),
+    "several_scrapes": (
+        "note",
+        "the page has the same series several times: the last values were used",
+    ),
     "too_many_series": (
         "warning",
         "more than {limit} label sets: the rest of the page was not read",
@@ -179,6 +188,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "every draft is taken to have been full, as --full-drafts says",
     ),
     "untimed": ("warning", "{records} record(s) carry no time and were left out of the period"),
+    "time_in_part": (
+        "warning",
+        "records carry no {parts}: --since and --until were compared without",
+    ),
     "fitted_first": ("note", "{name} is a report of {engine} and was fitted first: α {alpha}"),
     "not_pooled": ("note", "the groups must not be added up; each has its own answer"),
     "many_groups": ("warning", "only the first {limit} groups are listed"),

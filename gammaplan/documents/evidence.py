@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gammaplan.errors import Finding
+from gammaplan.model.acceptance import Acceptance
+from gammaplan.model.cost import Cost
+
 if TYPE_CHECKING:
-    from gammaplan.errors import Finding
-    from gammaplan.model.acceptance import Acceptance
-    from gammaplan.model.cost import Cost
     from gammaplan.shapes.parts import AcceptanceShape, CostShape, Labels
 
 
@@ -14,9 +15,9 @@ class Evidence(NamedTuple):
 
     source: str
     labels: "Labels"
-    acceptance: "Acceptance | None" = None
+    acceptance: Acceptance | None = None
     acceptance_shape: "AcceptanceShape | None" = None
-    cost: "Cost | None" = None
+    cost: Cost | None = None
     cost_shape: "CostShape | None" = None
     gamma: int | None = None
 
@@ -28,7 +29,7 @@ class Document(NamedTuple):
     command: str
     whole: tuple[Evidence, ...]
     parts: tuple[Evidence, ...]
-    findings: "tuple[Finding, ...]"
+    findings: tuple[Finding, ...]
     bounds: tuple[float, float] | None = None
 
     def slot(self, name: str, *, parts_first: bool) -> list[Evidence]:

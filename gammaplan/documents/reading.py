@@ -9,9 +9,11 @@ import msgspec
 
 from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.errors import DomainError, Finding, InputError
-from gammaplan.model.acceptance import Acceptance, Geometric, LawParameters, PerPosition
-from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.acceptance import Acceptance, Geometric, LawParameters
+from gammaplan.model.cost import Cost, LinearCost
+from gammaplan.model.cost_tables import TableCost
 from gammaplan.model.mixture import BetaGeometric
+from gammaplan.model.positions import PerPosition
 from gammaplan.shapes.parts import AcceptanceShape, CostShape, FindingShape, Labels
 
 LARGEST_DOCUMENT = 64 * 2**20

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gammaplan import __version__
 from gammaplan.errors import Finding
-from gammaplan.model.acceptance import Acceptance
-from gammaplan.model.cost import BlockCost, Cost, LinearCost, PowerCost, TableCost
-from gammaplan.model.decision import Band, Decision
-from gammaplan.model.levers import BreakEven, Lever
+from gammaplan.model.cost import LinearCost
 
 if TYPE_CHECKING:
+    from gammaplan.model.acceptance import Acceptance
+    from gammaplan.model.cost import Cost
+    from gammaplan.model.decision import Band, Decision
     from gammaplan.model.estimate import Counts
     from gammaplan.model.intervals import Interval
+    from gammaplan.model.levers import BreakEven, Lever
     from gammaplan.model.uncertainty import Uncertainty
     from gammaplan.shapes.answers import (
         AnswerIntervalShape,
@@ -71,6 +71,8 @@ def document(
 
 def to_json(value: object) -> str:
     """One JSON document in ASCII; raises ValueError rather than write NaN or infinity."""
+    import json
+
     return json.dumps(value, allow_nan=False, indent=2)
 
 
@@ -137,6 +139,10 @@ def cost_shape(
 
 
 def _rows(cost: Cost) -> Iterable[tuple[int, float]]:
+    if isinstance(cost, LinearCost):
+        return ()
+    from gammaplan.model.cost_tables import BlockCost, PowerCost, TableCost
+
     if isinstance(cost, BlockCost):
         return enumerate(cost.round_cost(range(1, cost.block + 1)).tolist(), 1)
     if isinstance(cost, TableCost):

@@ -58,6 +58,9 @@ class Record:
         The counts are no acceptance counts: no alpha, no bounds.
     time : str
         When it was, for ``--since`` and ``--until``; a window's name is its time.
+    repeated : bool
+        Other records count the same work: this one is listed by ``--by`` and
+        added to no group.
     """
 
     counts: Counts
@@ -70,6 +73,7 @@ class Record:
     tree: bool = False
     unusable: bool = False
     time: str = ""
+    repeated: bool = False
 
 
 class Round(NamedTuple):

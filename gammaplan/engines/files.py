@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
@@ -57,7 +58,12 @@ def collect_files(
     """
     labels = _file_labels(paths)
     if executor is not None:
-        return list(executor.map(partial(_collect_one, asked=asked), paths, labels))
+        found = []
+        mapped = _mapped(executor, partial(_collect_one, asked=asked), paths, labels)
+        for path, one in zip(paths, mapped, strict=True):
+            found.append(one)
+            progress(path, Path(path).stat().st_size)
+        return found
     return [
         _collect_one(path, label, asked=asked, progress=partial(progress, path))
         for path, label in zip(paths, labels, strict=True)
@@ -68,13 +74,22 @@ def collect_shards(
     path: str, cuts: Sequence[Span], executor: Executor, *, asked: Asked = PLAIN
 ) -> Input:
     """Read one file in shards, mapped over `executor`, and add up what they said."""
-    parts = list(executor.map(partial(_collect_shard, path, asked=asked), cuts))
+    parts = list(_mapped(executor, partial(_collect_shard, path, asked=asked), cuts))
     whole = merge(part.said for part in parts)
     lost = [f for f in whole.findings if f.code != "truncated_line"]
     said = replace(whole, findings=lost)
     _tell_lost(path, said)
     known = next((part for part in parts if part.engine), parts[0])
     return Input(known.name, known.engine, known.format, said)
+
+
+def _mapped(
+    executor: Executor, work: Callable[..., Input], *columns: Iterable[object]
+) -> Iterator[Input]:
+    """What the workers find, in order; what comes after is loaded while they are at it."""
+    found = executor.map(work, *columns)
+    import_module("scipy.special")
+    return found
 
 
 def _collect_shard(path: str, span: Span, *, asked: Asked) -> Input:
@@ -146,10 +161,12 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
     since = times.parse(asked.since) if asked.since else None
     until = times.parse(asked.until) if asked.until else None
     untimed = kept = outside = 0
+    unseen: set[str] = set()
     for item in items:
         if isinstance(item, Record | Round):
             time = item.time if isinstance(item, Round) else item.time or item.name
             inside = times.within(time, since, until)
+            unseen |= times.lacking(time, since, until)
             untimed += inside is None
             outside += inside is False
             kept += inside is True
@@ -158,6 +175,8 @@ def _between(items: Iterable[Item], asked: Asked) -> Iterator[Item]:
         yield item
     if untimed:
         yield finding("untimed", records=untimed)
+    if unseen:
+        yield finding("time_in_part", parts=" and no ".join(sorted(unseen, reverse=True)))
     if outside and not kept:
         yield finding("no_spec_data", hint=" of the time asked for")
 

@@ -13,13 +13,18 @@ LARGEST = 2.0**63  # a larger figure is no count
 INDEXES = ("position", "token_position", "le", "quantile", "is_streaming")
 COUNTERS = ("_total", "_count", "_sum", "_bucket")
 
+_BRACES = rb'\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}'
+_SPACE = rb"(?:[ \t]*" + _BRACES + rb"[ \t]*|[ \t]+)"
 _LINE = re.compile(
-    rb"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?\s*$"
+    rb"[ \t]*([a-zA-Z_:][a-zA-Z0-9_:]*)"
+    + _SPACE
+    + rb"([^\s{]+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?\s*$"
 )
 _LABEL = re.compile(rb'[,\s]*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _ESCAPES = {rb"\\": b"\\", rb"\"": b'"', rb"\n": b"\n"}
 HEAD = re.compile(
-    rb"^(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^\n]*\})? +[-+\d.]\S*\s*$)",
+    rb"^[ \t]*(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*"
+    rb"(?:[ \t]*\{[^\n]*\}[ \t]*|[ \t]+)[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
     re.M,
 )
 
@@ -41,7 +46,7 @@ def samples(
     for buffer, end, offset in blocks:
         for start, stop in line_spans(buffer, end, marks):
             line = bytes(buffer[start:stop])
-            if line.startswith(b"#"):
+            if line.lstrip().startswith(b"#"):
                 continue
             match = _LINE.match(line)
             value = _value(match[3]) if match else None
@@ -97,6 +102,13 @@ def difference(before: Iterable[Sample], after: Iterable[Sample]) -> Iterator[Sa
             yield sample._replace(value=sample.value - earlier.get(_key(sample), 0.0))
     if restarted:
         yield finding("counter_reset", processes=len(restarted))
+
+
+def latest(page: Iterable[Sample]) -> tuple[list[Sample], bool]:
+    """The last sample of each series, where scrapes follow each other, and whether any do."""
+    every = list(page)
+    last = {_key(sample): sample for sample in every}
+    return list(last.values()), len(last) < len(every)
 
 
 def _key(sample: Sample) -> tuple[object, ...]:

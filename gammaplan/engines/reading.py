@@ -1,5 +1,6 @@
 """Recognise what an input is, and read it: the one door to every engine's formats."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
@@ -19,10 +20,12 @@ from gammaplan.engines.base import (
     engines,
 )
 from gammaplan.engines.lines import Block, Blocks, is_log_line, named, open_stream
-from gammaplan.engines.prometheus import HEAD, difference, samples
+from gammaplan.engines.prometheus import HEAD, difference, latest, samples
 from gammaplan.engines.values import values
 from gammaplan.errors import Finding, InputError
 
+HEADERS = re.compile(rb"\A(?:HTTP/[^\n]*\n)(?:[\w-]+:[^\n]*\n)*\r?\n")  # of a response
+EVENTS = re.compile(rb"(?:(?::|event:|id:|retry:)[^\n]*\n\s*)*data: ?\{")
 HEAD_LINES = 30
 MOST_CONTEXT = 64  # settings lines kept from before the first record
 MOST_LOOKED_AT = 200  # JSON values looked at to recognise their format
@@ -130,11 +133,11 @@ def _scraped(path: str, known: Iterable[Candidate]) -> tuple[list[Sample], list[
 def _kind(stream: BufferedReader) -> str:
     """Whether the input starts like JSON, like Prometheus text, or like lines of a log."""
     head = stream.peek(65536)[:65536]
-    text = head.lstrip()
+    text = HEADERS.sub(b"", head, count=1).lstrip()
     first = text.partition(b"\n")[0]
     if text[:1] == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"[", b"]")):
         return "log" if is_log_line(first) else "json"
-    if text.startswith((b"data: {", b"data:{")):
+    if EVENTS.match(text):
         return "json"
     lines = [line for line in text.split(b"\n", HEAD_LINES)[:HEAD_LINES] if line.strip()]
     if len(lines) == 1 and not text.endswith(b"\n"):
@@ -174,8 +177,9 @@ def _wanted_samples(
     }
     blocks = Blocks(stream)
     found = list(samples(blocks, sorted(families)))
-    kept = [s for s in found if isinstance(s, Sample)]
-    return kept, [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
+    kept, again = latest(s for s in found if isinstance(s, Sample))
+    noted = [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
+    return kept, [*noted, *([finding("several_scrapes")] if again else [])]
 
 
 def _read_exposition(stream: BufferedReader, known: list[Candidate]) -> Reading:

@@ -45,6 +45,16 @@ def within(time: str, since: When | None, until: When | None) -> bool | None:
     return True
 
 
+def lacking(time: str, *limits: When | None) -> set[str]:
+    """What the limits say and `time` does not, so that it is not compared: year, date."""
+    at = parse(time)
+    told = [limit for limit in limits if limit is not None]
+    if at is None:
+        return set()
+    years = {"year"} if at.year is None and any(t.year is not None for t in told) else set()
+    return years | ({"date"} if at.day is None and any(t.day is not None for t in told) else set())
+
+
 def _comparable(a: When, b: When) -> tuple[tuple[object, ...], tuple[object, ...]]:
     years = (a.year, b.year) if a.year is not None and b.year is not None else (0, 0)
     days = (a.day, b.day) if a.day is not None and b.day is not None else ((0, 0), (0, 0))

@@ -1,14 +1,15 @@
 """Arrays at the edge of the mathematics: checked going in, scalars for scalars coming out."""
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from gammaplan.errors import DomainError
 
-Floats: TypeAlias = NDArray[np.float64]
-Booleans: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Booleans: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+ArrayLike: TypeAlias = float | np.ndarray[Any, Any] | np.generic | Sequence["ArrayLike"]
 Number: TypeAlias = float | Floats
 
 
@@ -25,6 +26,14 @@ def fraction(name: str, value: ArrayLike) -> Floats:
     array = numbers(name, value)
     if array.size and not (array.min() >= 0 and array.max() <= 1):  # NaN fails too
         raise DomainError(f"{name} must be in [0, 1], got {_span(array)}")
+    return array
+
+
+def share(name: str, value: ArrayLike) -> Floats:
+    """`value` as float64, every element in [0, 1)."""
+    array = numbers(name, value)
+    if array.size and not (array.min() >= 0 and array.max() < 1):
+        raise DomainError(f"{name} must be a fraction in [0, 1), got {_span(array)}")
     return array
 
 

@@ -3,29 +3,20 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import ceiling
 from gammaplan.model.arrays import (
+    ArrayLike,
     Booleans,
     Floats,
     Number,
     fraction,
     non_negative,
-    numbers,
+    share,
     whole_as_given,
 )
 from gammaplan.model.curve import linear_speedup
 from gammaplan.model.optimum import optimal_gamma
-
-
-def tolerance_in_domain(tolerance: ArrayLike) -> Floats:
-    """`tolerance` as float64, every element in [0, 1)."""
-    array = numbers("tolerance", tolerance)
-    if array.size and not (array.min() >= 0 and array.max() < 1):
-        raise DomainError(f"tolerance must be a fraction in [0, 1), got {array.max():g}")
-    return array
 
 
 def bisect(good: Callable[[Floats], Booleans], inside: Floats, outside: Floats) -> Floats:
@@ -95,7 +86,7 @@ def flat_band(
         fraction("alpha", alpha),
         slope,
         non_negative("overhead", overhead),
-        tolerance_in_domain(tolerance),
+        share("tolerance", tolerance),
         np.asarray(np.inf),
     )
     return whole_as_given(low), whole_as_given(high)

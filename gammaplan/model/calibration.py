@@ -14,10 +14,12 @@ import numpy as np
 
 from gammaplan.data import priors as table
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import Geometric, PerPosition
+from gammaplan.model.acceptance import Geometric
 from gammaplan.model.arrays import Floats
 from gammaplan.model.convert import alpha_from_mean_length
-from gammaplan.model.cost import LinearCost, PowerCost, drafted_tokens
+from gammaplan.model.cost import LinearCost
+from gammaplan.model.cost_tables import PowerCost, drafted_tokens
+from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Observed, Posterior, Prior, Priors, posterior
 from gammaplan.model.runs import FULL, Run
 

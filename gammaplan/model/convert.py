@@ -1,11 +1,18 @@
 """Every figure that an engine reports about acceptance, to alpha and back."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import geometric_sum
-from gammaplan.model.arrays import Floats, Number, as_given, fraction, non_negative, numbers
+from gammaplan.model.arrays import (
+    ArrayLike,
+    Floats,
+    Number,
+    as_given,
+    fraction,
+    non_negative,
+    numbers,
+)
 
 
 def pooled_rate(alpha: ArrayLike, gamma: ArrayLike) -> Number:

@@ -8,7 +8,8 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats
-from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.cost import Cost, LinearCost
+from gammaplan.model.cost_tables import TableCost
 from gammaplan.model.runs import Run
 
 FIXED, FIXED_SD = 1.1, 0.1  # the fixed part of a round before any run: 255 public sweeps

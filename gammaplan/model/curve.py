@@ -1,13 +1,12 @@
 """The speedup over the draft length: tokens per round divided by cost per round."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.model.acceptance import Acceptance, geometric_sum
-from gammaplan.model.arrays import Floats, Number, as_given, fraction, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, Number, as_given, fraction, non_negative
 from gammaplan.model.cost import Cost, linear_cost
 
 
@@ -75,8 +74,7 @@ def linear_speedup(
         return np.where(np.isinf(tokens) & np.isinf(cost), 1 / np.asarray(slope), ratio)
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Tokens, cost and speedup over some draft lengths; arrays of one shape.
 
     `gammas` [tokens], `expected_tokens` [tokens/round, bonus counted],

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
-from gammaplan.model.band import bisect, tolerance_in_domain
-from gammaplan.model.cost import BlockCost, Cost, LinearCost, TableCost
+from gammaplan.model.arrays import share
+from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
 
@@ -17,8 +17,7 @@ SCAN_LIMIT = 1_024  # lengths searched where a cost is not convex and has no las
 ENDLESS = 2.0**53  # a speedup still rising here rises for ever
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """The run of draft lengths around the best that loses at most `tolerance`.
 
     `low` and `high` are its ends (`high` infinite where it never ends, both NaN
@@ -33,12 +32,11 @@ class Band:
     plain: bool
     gaps: tuple[tuple[int, int], ...] = ()
 
-    def __contains__(self, gamma: float) -> bool:
-        return self.low <= gamma <= self.high
+    def __contains__(self, gamma: object) -> bool:
+        return isinstance(gamma, int | float) and self.low <= gamma <= self.high
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """The best draft length and what surrounds it.
 
     Attributes
@@ -124,7 +122,7 @@ def decide(
     >>> answer.gamma, round(answer.speedup, 2), answer.band.low, answer.band.high
     (6, 2.47, 4, 8)
     """
-    tolerance_in_domain(tolerance)
+    share("tolerance", tolerance)
     if max_gamma is not None and max_gamma < 0:
         raise DomainError(f"max_gamma must be at least 0, got {max_gamma}")
     if isinstance(cost, LinearCost):
@@ -230,7 +228,7 @@ class _Linear:
         start = peak if math.isfinite(peak) else _last(lambda k: not above(k), 0) + 1
         high = math.inf if above(math.inf) else _last(above, start)
         high = min(high, self.limit)
-        low = _whole(float(bisect(np.vectorize(above), np.asarray(start), np.asarray(0.0))))
+        low = _first(above, start)
         gaps = ((1, int(low) - 1),) if plain and 1 < low < math.inf else ()
         if best == 0 and low > 1:
             return Band(self.tolerance, 0, 0, plain, gaps)
@@ -285,7 +283,7 @@ def beyond_measured(acceptance: Acceptance, gamma: float) -> bool:
 
 
 def _scan(acceptance: Acceptance, cost: Cost, max_gamma: int | None, tolerance: float) -> Decision:
-    end = cost.max_gamma if isinstance(cost, BlockCost | TableCost) else SCAN_LIMIT
+    end = SCAN_LIMIT if cost.max_gamma is None else cost.max_gamma
     end = end if max_gamma is None else min(end, max_gamma)
     all_ = curve(acceptance, cost, np.arange(end + 1))
     best = int(np.nanargmax(all_.speedup))
@@ -330,6 +328,14 @@ def _last(holds: Callable[[float], bool], start: float) -> float:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return int(low)
+
+
+def _first(holds: Callable[[float], bool], end: float) -> float:
+    """The smallest whole k >= 1 from which on everything up to `end` holds, as `end` does."""
+    low, high = 0.0, end
+    while (middle := (low + high) // 2) > low:
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return _whole(high)
 
 
 def _whole(value: float) -> float:

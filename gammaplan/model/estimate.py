@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import PerPosition
+from gammaplan.model.positions import PerPosition
 
 NARROW = 0.02  # bounds closer than this are as good as a point: their middle
 

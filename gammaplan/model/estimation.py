@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass, replace
 
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.constancy import SIGNIFICANT, Constancy, beta_geometric, constancy
 from gammaplan.model.convert import alpha_from_mean_length
 from gammaplan.model.estimate import NARROW, Counts, alpha_bounds, rejection_bounds
 from gammaplan.model.intervals import Interval, Requests, clopper_pearson, cluster_interval
+from gammaplan.model.positions import PerPosition
 
 STEPS = 60  # halvings of [0, 1], down to the last bit
 

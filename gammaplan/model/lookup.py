@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from gammaplan.model.acceptance import Acceptance, PerPosition
+from gammaplan.model.acceptance import Acceptance
 from gammaplan.model.arrays import fraction
-from gammaplan.model.cost import Cost, LinearCost, TableCost
+from gammaplan.model.cost import Cost, LinearCost
+from gammaplan.model.cost_tables import TableCost
+from gammaplan.model.positions import PerPosition
 
 POSITIONS = 128  # of a law and of a cost that are written out
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import LawName, LawParameters
-from gammaplan.model.arrays import Floats, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, non_negative
 
 DIRECT = 65_536  # positions of a mixture that are multiplied and summed one by one
 

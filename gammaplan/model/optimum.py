@@ -1,9 +1,9 @@
 """The best draft length of i.i.d. acceptance and linear cost, in closed form."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.model.arrays import (
+    ArrayLike,
     Floats,
     Number,
     as_given,

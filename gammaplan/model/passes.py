@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.errors import DomainError
-from gammaplan.model.arrays import Floats, non_negative
-from gammaplan.model.cost import TableCost
+from gammaplan.model.arrays import ArrayLike, Floats, non_negative
+from gammaplan.model.cost_tables import TableCost
 
 LONGEST = 128  # draft lengths that a table of round costs is written out for
 STEP = 0.02  # a point this share above the line between its neighbours is a step

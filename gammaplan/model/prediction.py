@@ -3,10 +3,9 @@
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gammaplan.errors import DomainError
-from gammaplan.model.arrays import Floats, non_negative
+from gammaplan.model.arrays import ArrayLike, Floats, non_negative
 from gammaplan.model.calibration import Calibration, Measured, own_variance, speed_variance
 from gammaplan.model.curve import curve
 from gammaplan.model.posterior import Observed, posterior
@@ -41,7 +40,7 @@ def predict_speedup(calibration: Calibration, gammas: ArrayLike) -> float | Floa
     """
     lengths = _whole(gammas)
     speed = curve(calibration.acceptance, calibration.cost, lengths).speedup
-    return float(speed[0]) if np.ndim(gammas) == 0 else speed
+    return float(speed[0]) if np.asarray(gammas).ndim == 0 else speed
 
 
 def speedup_interval(
@@ -87,7 +86,7 @@ def speedup_interval(
     half = NormalDist().inv_cdf((1 + level) / 2) * np.where(lengths > 0, off, 0.0)
     middle = np.log(np.atleast_1d(predict_speedup(calibration, lengths)))
     low, high = np.exp(middle - half), np.exp(middle + half)
-    return (float(low[0]), float(high[0])) if np.ndim(gammas) == 0 else (low, high)
+    return (float(low[0]), float(high[0])) if np.asarray(gammas).ndim == 0 else (low, high)
 
 
 def _whole(gammas: ArrayLike) -> Floats:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import Acceptance, Geometric, PerPosition
+from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.convert import alpha_from_mean_length
 from gammaplan.model.decision import switch_cost
 from gammaplan.model.estimate import NARROW, Counts, alpha_bounds
+from gammaplan.model.positions import PerPosition
 
 
 @dataclass(frozen=True)

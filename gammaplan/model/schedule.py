@@ -10,7 +10,8 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats
-from gammaplan.model.cost import Cost, TableCost
+from gammaplan.model.cost import Cost
+from gammaplan.model.cost_tables import TableCost
 
 Bools: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 

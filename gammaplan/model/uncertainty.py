@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ ALPHAS = 17  # points of the interval at which regret is looked at
 MOST_LENGTHS = 256  # lengths compared for the smallest worst regret
 
 
-@dataclass(frozen=True)
-class Uncertainty:
+class Uncertainty(NamedTuple):
     """The answer at the ends of the interval, and the length that regrets least.
 
     `gamma_low` and `gamma_high` are the best lengths at the low and the high
@@ -102,7 +101,8 @@ def _least_regret(
 ) -> tuple[int, float]:
     low, high = min(best), max(best)
     top = int(min(high, low + MOST_LENGTHS, 2.0**40))
-    lengths = np.unique(np.concatenate([[0], np.arange(int(min(low, top)), top + 1)]))
+    first = int(min(low, top))
+    lengths = np.concatenate([[0] if first else [], np.arange(first, top + 1)])
     worst = np.zeros(len(lengths))
     for alpha in np.linspace(*interval, ALPHAS):
         law = moved(float(alpha))

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gammaplan.model.acceptance import PerPosition
 from gammaplan.model.arrays import Floats
 from gammaplan.model.calibration import DEFAULT, EXPLICIT, falling_acceptance
-from gammaplan.model.cost import PowerCost
+from gammaplan.model.cost_tables import PowerCost
 from gammaplan.model.planning import Spread
+from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Priors, log_cost, log_tokens
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import Acceptance, PerPosition
+from gammaplan.model.acceptance import Acceptance
 from gammaplan.model.arrays import Floats
 from gammaplan.model.planning import Spread
+from gammaplan.model.positions import PerPosition
 
 POSITIONS = 128  # written out one by one; past them the last hazard holds
 

@@ -1,17 +1,16 @@
 """Text from outside, safe to print: nothing in it is obeyed by a terminal."""
 
-import unicodedata
 from collections.abc import Sequence
 
 
 def printable(text: str) -> str:
     """`text` with control, format and line-breaking characters shown, not obeyed."""
-    return "".join(
-        c if c == " " or unicodedata.category(c)[0] not in "CZ" else _escaped(c) for c in text
-    )
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
-def _escaped(character: str) -> str:
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
     return character.encode("unicode_escape").decode("ascii") if character != "\u00a0" else " "
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gammaplan.model.acceptance import Geometric, PerPosition
+from gammaplan.model.acceptance import Geometric
 from gammaplan.model.constancy import beta_geometric, constancy
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import estimate
 from gammaplan.model.mixture import BetaGeometric
+from gammaplan.model.positions import PerPosition
 
 from ..support import rows
 
