@@ -9,8 +9,9 @@ import numpy as np
 import typer
 
 from gammaplan.cli.subjects import Given, Subject, gathered, with_law
+from gammaplan.cli.values import MAX_BATCHES
 from gammaplan.data.findings import finding
-from gammaplan.errors import Finding
+from gammaplan.errors import Finding, InputError
 from gammaplan.model.schedule import LONGEST, Part, Schedule, cost_at, schedule
 from gammaplan.report.plain import listed
 
@@ -46,6 +47,8 @@ def by_batch(given: Given, runs: Mapping[str, Any] | None) -> Batches:  # Any: s
             batch = case.labels.get("batch")
             if not isinstance(batch, int):
                 raise typer.BadParameter(NEEDS)
+            if batch < 1:
+                raise InputError(f"the evidence has a cost of batch {batch}; the smallest is 1")
             if batch in cases:
                 raise typer.BadParameter(
                     f"several costs are of batch {batch}; --pick KEY=VALUE chooses a group, and in "
@@ -84,6 +87,10 @@ def grid_of(batches: Batches, asked: Sequence[int] | None) -> tuple[list[int], l
     if not grid:
         raise typer.BadParameter(
             f"--batch {listed(asked or [])}: the costs are of batch {listed(known)}"
+        )
+    if len(grid) > MAX_BATCHES:
+        raise typer.BadParameter(
+            f"the costs are of {len(grid):,} batch sizes; --batch chooses {MAX_BATCHES} at most"
         )
     if between := [b for b in grid if b not in known]:
         found.append(finding("batch_between", batches=listed(between)))

@@ -167,6 +167,26 @@ def test_what_cannot_be_planned_is_one_sentence(cli, surface, options, said):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("batches", "exit_code", "said"),
+    [
+        ((0, 2), 1, "the evidence has a cost of batch 0; the smallest is 1"),
+        ((-3, 2), 1, "the evidence has a cost of batch -3"),
+        ((2, 2, 4), 2, "several costs are of batch 2"),
+        (range(1, 514), 2, "the costs are of 513 batch sizes; --batch chooses 512 at most"),
+    ],
+)
+def test_costs_of_impossible_batches(cli, tmp_path, batches, exit_code, said):
+    whole = json.loads(cli("optimum --alpha 0.7 --c 0.1 --json").stdout)
+    (cost,) = whole["result"]["costs"]
+    costs = [{**cost, "batch": batch} for batch in batches]
+    document = {"schema": "gammaplan.cost/1", "result": {"costs": costs}}
+    (tmp_path / "cost.json").write_text(json.dumps(document))
+    done = cli(["plan", "--alpha", "0.7", str(tmp_path / "cost.json")])
+    assert (done.exit_code, done.stdout) == (exit_code, "")
+    assert said in done.stderr
+
+
 ENGINES = [("vllm", (0, 33)), ("sglang", (0, 5, 23)), ("tensorrt-llm", (1, 3))]
 
 
