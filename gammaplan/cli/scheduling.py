@@ -127,6 +127,15 @@ def schedule_findings(made: Schedule, speeds: Speeds, tolerance: float) -> list[
     if alone := [part for part in made.parts if _could_be_noise(part, made, speeds)]:
         ranges = listed([f"γ {p.range.gamma} (batch {p.batches[0]})" for p in alone])
         found.append(finding("range_of_one", ranges=ranges))
+    if made.best[-1] == 0 and (gamma := made.ranges[-1].gamma):
+        found.append(
+            finding(
+                "open_end_loses",
+                batch=made.batches[-1],
+                gamma=gamma,
+                tolerance=f"{100 * tolerance:g} %",
+            )
+        )
     found.append(finding("schedule_ends", low=made.batches[0], high=made.batches[-1]))
     return found
 

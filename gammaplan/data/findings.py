@@ -297,6 +297,12 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "note",
         "outside batch {low} to {high} nothing was planned: the schedule goes on as at its ends",
     ),
+    "open_end_loses": (
+        "warning",
+        "at batch {batch}, the largest that was planned, speculation loses, and within the tolerance "
+        "of {tolerance} the schedule drafts γ {gamma} there and beyond, where it will lose more: "
+        "plan larger batches, or with a narrower --tolerance",
+    ),
     "boundary_buys_little": (
         "warning",
         "the boundary at batch {batch} buys {gain} on average, less than the tolerance of "

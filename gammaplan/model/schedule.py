@@ -122,8 +122,6 @@ def schedule(batches: Sequence[int], speedups: Floats, *, tolerance: float = 0.0
     lost = logs.max(axis=1, keepdims=True) - logs
     bound = -math.log1p(-tolerance)
     good = lost <= bound * (1 + 1e-12)
-    if np.argmax(logs[-1]) == 0:  # the range without an end must not draft where that loses
-        good[-1, 1:] = False
     pieces = _fewest(lost, good)
     parts: list[Part] = []
     for i, (first, last, gamma) in enumerate(pieces):

@@ -329,6 +329,21 @@ def test_a_boundary_that_noise_could_have_made_is_warned_of(cli, tmp_path):
     assert len(document(cli([*words, "--tolerance", "0.1"]))["result"]["schedule"]) == 1
 
 
+def test_drafting_on_where_the_largest_batch_loses_is_warned_of(cli, tmp_path):
+    text = "batch,tokens,ms\n1,1,10\n1,2,10.5\n64,1,10\n64,2,15.1\n"
+    (tmp_path / "passes.csv").write_text(text)
+    cost = cli(["cost", "--verify-curve", str(tmp_path / "passes.csv"), "--json"])
+    (tmp_path / "cost.json").write_text(cost.stdout)
+    words = ["plan", "--alpha", "0.5", str(tmp_path / "cost.json"), "--json"]
+    near = document(cli(words))
+    assert [part["gamma"] for part in near["result"]["schedule"]] == [1]
+    assert near["result"]["crossover"] == {"pays_to": 1, "loses_from": 64}
+    assert "open_end_loses" in {w["code"] for w in near["warnings"]}
+    exact = document(cli([*words, "--tolerance", "0"]))
+    assert [part["gamma"] for part in exact["result"]["schedule"]] == [1, 0]
+    assert "open_end_loses" not in {w["code"] for w in exact["warnings"]}
+
+
 def test_the_public_sweeps_of_batches_read_as_runs(cli, tmp_path):
     table = [r for r in rows("sweeps/batch_sweeps") if r["sweep_id"].endswith("fp16-fp16-gsm8k")
              and "phase3" in r["sweep_id"]]  # fmt: skip
