@@ -299,9 +299,9 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "open_end_loses": (
         "warning",
-        "at batch {batch}, the largest that was planned, speculation loses, and within the tolerance "
-        "of {tolerance} the schedule drafts γ {gamma} there and beyond, where it will lose more: "
-        "plan larger batches, or with a narrower --tolerance",
+        "at batch {batch}, the largest that was planned, speculation loses, and within the "
+        "tolerance of {tolerance} the schedule drafts γ {gamma} there and beyond, where it will "
+        "lose more: plan larger batches, or with a narrower --tolerance",
     ),
     "boundary_buys_little": (
         "warning",
