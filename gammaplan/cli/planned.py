@@ -59,7 +59,8 @@ class Planned(NamedTuple):
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
     documents = read_documents(asked.files)
-    if asked.batches or has_batches(documents, asked.pick):
+    alone = not (asked.candidates or asked.mix)
+    if asked.batches or (alone and has_batches(documents, asked.pick)):
         from gammaplan.cli.scheduled import scheduled
 
         return scheduled(asked, documents)
@@ -135,6 +136,8 @@ def _subjects(
         raise typer.BadParameter("--candidate and --mix exclude each other; compare one at a time")
     if asked.candidates:
         return drafts(asked.candidates, given), True
+    if asked.hit_rate is not None:
+        raise typer.BadParameter("--hit-rate is for one workload; leave out --mix")
     return [mixed(asked.mix, given)], False
 
 

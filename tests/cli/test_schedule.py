@@ -156,6 +156,10 @@ def test_runs_without_batch_in_the_options_are_as_before(cli, tmp_path):
         (["--c", "0.1", "--engine", "mlx", "--method", "medusa"], "cannot draft by medusa"),
         (["--c", "0.1", "--engine", "vllm", "--target", "-x"], "must not start with a hyphen"),
         (["--speedup", "1.2", "--gamma", "2", "--hit-rate", "0.5"], "--hit-rate and runs exclude"),
+        (
+            ["--c", "0.1", "--hit-rate", "0.5", "--mix", "name=a,share=1,alpha=0.8"],
+            "--hit-rate is for one workload; leave out --mix",
+        ),
         (["--c", "0.1", "--hit-rate", "1.5"], "--hit-rate must be a fraction"),
     ],
 )
