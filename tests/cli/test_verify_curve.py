@@ -1,11 +1,16 @@
 """cost --verify-curve: every form of file, kinds of draft, surfaces, and what cannot be read."""
 
 import json
+from tempfile import NamedTemporaryFile
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from gammaplan.cli.curvefiles import read_curves
 from gammaplan.cli.schema import document_schema
+from gammaplan.errors import InputError
 from tests.support import DATA
 
 LLAMA_BENCH = {"n_depth": 0, "model_type": "llama 8B", "stddev_ns": 1}
@@ -244,6 +249,26 @@ def test_the_public_curves_print_and_one_is_picked(cli):
     assert done.stdout.startswith("8 curves of timed passes; 6 step(s).\n")
     words = ["cost", "--verify-curve", path, "--pick", "curve=sda-m4-7b-batch8", "--json"]
     assert [c["batch"] for c in document(cli(words))["result"]["costs"]] == [8]
+
+
+@given(st.sampled_from(list(FORMS.values())), st.data())
+def test_a_damaged_file_is_read_or_refused_and_never_a_traceback(text, data):
+    damaged = list(text)
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        new = data.draw(st.sampled_from(["", "0", "-", "e", ",", "|", "{", "]", '"', "\n", "\x00"]))
+        damaged[at : at + data.draw(st.integers(0, 3))] = [new]
+        damaged = damaged or ["x"]
+    with NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write("".join(damaged))
+        file.flush()
+        said, curves = "", []
+        try:
+            curves = read_curves(file.name)
+        except InputError as error:
+            said = str(error).removeprefix(file.name)
+    assert "\n" not in said
+    assert bool(said) != bool(curves)
 
 
 def test_an_escape_sequence_in_a_file_is_shown_and_not_obeyed(cli, written):
