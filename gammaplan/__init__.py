@@ -28,7 +28,7 @@ _HOME = {
         "pooled_rate",
     ),
     "cost": ("LinearCost",),
-    "cost_tables": ("PowerCost", "TableCost"),
+    "cost_tables": ("BlockCost", "PowerCost", "TableCost"),
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
     "estimate": ("Counts",),
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from gammaplan.model.convert import break_even_gamma as break_even_gamma
     from gammaplan.model.convert import pooled_rate as pooled_rate
     from gammaplan.model.cost import LinearCost as LinearCost
+    from gammaplan.model.cost_tables import BlockCost as BlockCost
     from gammaplan.model.cost_tables import PowerCost as PowerCost
     from gammaplan.model.cost_tables import TableCost as TableCost
     from gammaplan.model.curve import Curve as Curve

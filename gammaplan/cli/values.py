@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from decimal import Decimal
 
-MAX_ROWS = 10_000
+MAX_ROWS, MAX_BATCHES = 10_000, 512
 LONGEST = 2**53  # every whole number up to here is a double
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -103,6 +103,26 @@ def lengths(text: str) -> Lengths:
     return Lengths(
         _whole(value, text) for value in _list(text, "whole numbers like 4, 1,2,4 or 1..12")
     )
+
+
+def counted(text: str) -> int:
+    """A whole number, 1 or more."""
+    value = length(text)
+    if value < 1:
+        raise refuse("a whole number of at least 1", text)
+    return value
+
+
+def batches(text: str) -> Lengths:
+    """Batch sizes in order: 1,2,4 or 1..16; each once."""
+    sizes = lengths(text)
+    if min(sizes) < 1:
+        raise refuse("batch sizes of at least 1", text)
+    if len(set(sizes)) < len(sizes):
+        raise refuse("batch sizes that differ", text)
+    if len(sizes) > MAX_BATCHES:
+        raise refuse(f"at most {MAX_BATCHES:,} batch sizes", text)
+    return Lengths(sorted(sizes))
 
 
 def count_list(text: str) -> Lengths:
