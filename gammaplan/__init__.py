@@ -31,6 +31,7 @@ _HOME = {
     "cost": ("LinearCost", "PowerCost", "TableCost"),
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
+    "distributions": ("alpha_from_distributions", "residual", "transform"),
     "estimate": ("Counts",),
     "estimation": ("Estimate", "estimate"),
     "mixture": ("BetaGeometric",),
@@ -71,6 +72,9 @@ if TYPE_CHECKING:
     from gammaplan.model.decision import Band as Band
     from gammaplan.model.decision import Decision as Decision
     from gammaplan.model.decision import decide as decide
+    from gammaplan.model.distributions import alpha_from_distributions as alpha_from_distributions
+    from gammaplan.model.distributions import residual as residual
+    from gammaplan.model.distributions import transform as transform
     from gammaplan.model.estimate import Counts as Counts
     from gammaplan.model.estimation import Estimate as Estimate
     from gammaplan.model.estimation import estimate as estimate

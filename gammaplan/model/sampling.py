@@ -1,0 +1,173 @@
+"""A sampler: temperature and truncation, from logits to what tokens are drawn from.
+
+Every truncation keeps a head of the row when it is sorted by logit, so all of
+them together are one cut through the row. The cut is found by selection, not by
+sorting the row, and in the precision of the input: float64 for `transform`,
+float32 where 16- and 32-bit files are streamed.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gammaplan.data.samplers import DEFAULT_ORDER, ORDERS, STEPS
+from gammaplan.errors import DomainError
+from gammaplan.model.arrays import Booleans
+
+Reals: TypeAlias = NDArray[np.floating[Any]]  # Any: float32 or float64, as the input was
+
+SHORT = 4096  # up to this vocabulary whole rows are sorted; beyond it candidates are
+GROUPS = 512  # column groups whose maxima bound the k-th largest from below
+FEW = 256  # tokens of a nucleus that are looked for first
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How tokens are drawn from logits.
+
+    Parameters
+    ----------
+    temperature : float, >= 0
+        Logits are divided by it; 0 takes the first largest logit.
+    top_k : int, >= 0
+        Keep the k largest logits, and those tied with the k-th; 0 is off.
+    top_p : float
+        Keep the largest while the mass before a token is below it. (0 to 1]; 1 is off.
+    min_p : float
+        Keep probabilities of at least this share of the largest. [0 to 1]; 0 is off.
+    order : str or tuple of str
+        An engine of `gammaplan.data.samplers`, or the four steps by name.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    order: str | tuple[str, ...] = DEFAULT_ORDER
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < math.inf:
+            raise DomainError(f"temperature must be at least 0, got {self.temperature:g}")
+        if self.top_k < 0 or self.top_k != int(self.top_k):
+            raise DomainError(
+                f"top_k must be a whole number of at least 0 (0 is off), got {self.top_k}"
+            )
+        if not 0 < self.top_p <= 1:
+            raise DomainError(f"top_p must be in (0, 1] (1 is off), got {self.top_p:g}")
+        if not 0 <= self.min_p <= 1:
+            raise DomainError(f"min_p must be in [0, 1] (0 is off), got {self.min_p:g}")
+        steps_of(self.order)
+
+    @property
+    def truncates(self) -> bool:
+        """Whether any token can be cut off."""
+        return self.top_k > 0 or self.top_p < 1 or self.min_p > 0
+
+
+def steps_of(order: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The steps of an order, first to last."""
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise DomainError(f"order must be one of {', '.join(ORDERS)}, got {order}")
+        return ORDERS[order].steps
+    if sorted(order) != sorted(STEPS):
+        raise DomainError(f"order must name {', '.join(STEPS)} once each, got {', '.join(order)}")
+    return tuple(order)
+
+
+def weights(logits: Reals, sampler: Sampler, out: Reals, inside: Booleans) -> Reals:
+    """What tokens are drawn with, up to a factor: `out`, the largest of each row 1.
+
+    Parameters
+    ----------
+    logits : ndarray of float32 or float64, shape ``(rows, vocab)``
+        The largest of each row is 0.
+    sampler : Sampler
+        The transform.
+    out : ndarray, as `logits`
+        Filled in place; what is cut off is 0.
+    inside : ndarray of bool, as `logits`
+        Filled in place: the support, whose smallest probabilities may round to 0.
+    """
+    if sampler.temperature == 0:
+        out.fill(0)
+        out[np.arange(len(out)), logits.argmax(axis=-1)] = 1
+        np.greater(out, 0, out=inside)
+        return out
+    np.divide(logits, _warmth(sampler.temperature, logits), out=out)
+    np.exp(out, out=out)
+    if not sampler.truncates:
+        np.greater(logits, -np.inf, out=inside)
+        return out
+    for row, kept in zip(logits, inside, strict=True):
+        _mark(row, sampler, kept)
+    return np.multiply(out, inside, out=out)
+
+
+def _warmth(temperature: float, logits: Reals) -> float:
+    """`temperature`, at least the smallest that the precision of the logits can divide by."""
+    return max(temperature, float(np.finfo(logits.dtype).tiny))
+
+
+def _mark(row: Reals, sampler: Sampler, inside: Booleans) -> None:
+    """Mark in `inside` which tokens of a row survive every truncation."""
+    steps = steps_of(sampler.order)
+    warm = {  # the temperature that is in force at a step
+        step: _warmth(sampler.temperature, row) if "temperature" in steps[:i] else 1.0
+        for i, step in enumerate(steps)
+    }
+    cuts: dict[str, Any] = {}  # Any: scalars of the row's type
+    if 0 < sampler.top_k < len(row):
+        cuts["top_k"] = _kth_largest(row, sampler.top_k)
+    if sampler.min_p > 0:
+        cuts["min_p"] = row.dtype.type(warm["min_p"] * math.log(sampler.min_p))
+    cut = max(cuts.values(), default=-math.inf)
+    count = len(row)
+    if sampler.top_p < 1:
+        earlier = [c for step, c in cuts.items() if steps.index(step) < steps.index("top_p")]
+        held = row[row >= max(earlier)] if earlier else row
+        last, count = _nucleus(held, sampler.top_p, warm["top_p"])
+        cut = max(cut, last)
+    np.greater_equal(row, max(cut, np.finfo(row.dtype).min), out=inside)
+    surplus = np.count_nonzero(inside) - count
+    if sampler.top_p < 1 and cut == last and surplus > 0:
+        inside[np.flatnonzero(row == last)[-surplus:]] = False  # of the tied the first stay
+
+
+def _kth_largest(row: Reals, k: int) -> Any:  # Any: a scalar of the row's type
+    """The k-th largest of a row, sought among what lies above a bound."""
+    if len(row) > SHORT and k <= GROUPS:
+        whole = len(row) // GROUPS * GROUPS
+        maxima = row[:whole].reshape(-1, GROUPS).max(axis=0)
+        row = row[row >= np.partition(maxima, GROUPS - k)[GROUPS - k]]
+    return np.partition(row, len(row) - k)[len(row) - k]
+
+
+def _nucleus(held: Reals, top_p: float, warmth: float) -> tuple[Any, int]:  # Any: as the row
+    """The last logit of the nucleus and how many tokens it has, ties at its end counted apart.
+
+    Tokens below an equal share of the mass outside can never be inside. The
+    others are split until few are left around the end of the nucleus, which
+    are sorted.
+    """
+    mass = np.exp(held / warmth)
+    total = float(mass.sum())
+    wanted = top_p * total
+    left = held[mass * len(held) >= (total - wanted) * (1 - 1e-6)]
+    before, count = 0.0, 0
+    while len(left) > FEW:
+        split = len(left) - len(left) // 4
+        parts = np.partition(left, split)
+        upper = float(np.exp(parts[split:] / warmth).sum())
+        if before + upper < wanted:
+            before, count, left = before + upper, count + len(left) - split, parts[:split]
+        else:
+            left = parts[split:]
+    left = np.sort(left)[::-1]
+    mass = np.exp(left / warmth)
+    ahead = before + np.cumsum(mass, dtype=np.float64) - mass
+    more = max(1, int(np.count_nonzero(ahead < wanted)))
+    return left[more - 1], count + more
