@@ -38,6 +38,8 @@ _HOME = {
     "prediction": ("predict_speedup", "speedup_interval"),
     "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
+    "rounds": ("Verified",),
+    "verification": ("verify_block", "verify_chain", "verify_match", "verify_typical"),
 }
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
 _MODULE = {name: f"gammaplan.model.{home}" for home, names in _HOME.items() for name in names}
@@ -83,7 +85,12 @@ if TYPE_CHECKING:
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
     from gammaplan.model.prediction import predict_speedup as predict_speedup
     from gammaplan.model.prediction import speedup_interval as speedup_interval
+    from gammaplan.model.rounds import Verified as Verified
     from gammaplan.model.runs import Run as Run
+    from gammaplan.model.verification import verify_block as verify_block
+    from gammaplan.model.verification import verify_chain as verify_chain
+    from gammaplan.model.verification import verify_match as verify_match
+    from gammaplan.model.verification import verify_typical as verify_typical
 
 __all__ = list(_MODULE)
 
