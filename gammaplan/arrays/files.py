@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 from gammaplan.arrays.headers import Found, arrays_in, logits_part
-from gammaplan.arrays.rows import Part, Rows
+from gammaplan.arrays.rows import Rows
 from gammaplan.errors import InputError
+
+MOST_NAMED = 20  # arrays of a file that a message lists
 
 
 def open_rows(source: str) -> Rows:
@@ -24,8 +26,7 @@ def open_rows(source: str) -> Rows:
     InputError
         If nothing is there, an array cannot be read, or shards differ in columns.
     """
-    paths, wanted = _paths(source)
-    parts = tuple(_part(path, wanted) for path in paths)
+    parts = tuple(logits_part(found) for found in named_arrays(source))
     for part in parts[1:]:
         if part.vocab != parts[0].vocab:
             raise InputError(
@@ -35,15 +36,22 @@ def open_rows(source: str) -> Rows:
     return Rows(source, parts)
 
 
-def _paths(source: str) -> tuple[list[str], str | None]:
-    """The files, and which of their arrays."""
+def named_arrays(source: str, *, most: int | None = None) -> list[Found]:
+    """The arrays that `source` names, one a file; at most so many files."""
     file, colon, name = source.rpartition(":")
-    for path, wanted in ((source, None), (file, name)) if colon else ((source, None),):
-        if Path(path).is_file():
-            return [path], wanted
-        if found := [p for p in glob.glob(path) if Path(p).is_file()]:  # noqa: PTH207  # absolute patterns
-            return sorted(found, key=_natural), wanted
+    for pattern, wanted in ((source, None), (file, name)) if colon else ((source, None),):
+        paths = [pattern] if Path(pattern).is_file() else _matching(pattern)
+        if most is not None and len(paths) > most:
+            raise InputError(f"{source}: names {len(paths)} files, and {most} was required")
+        if paths:
+            return [_one_array(path, wanted) for path in paths]
     raise InputError(f"{source}: no such file; a .npy, .npz or .safetensors file was required")
+
+
+def _matching(pattern: str) -> list[str]:
+    """The files of a pattern; shard-2 before shard-10."""
+    found = glob.glob(pattern)  # noqa: PTH207  # Path.glob takes no absolute pattern
+    return sorted((p for p in found if Path(p).is_file()), key=_natural)
 
 
 def _natural(path: str) -> list[tuple[int, str]]:
@@ -51,17 +59,10 @@ def _natural(path: str) -> list[tuple[int, str]]:
     return [(int(t), "") if t.isdigit() else (-1, t) for t in re.split(r"([0-9]+)", path)]
 
 
-def _part(path: str, wanted: str | None) -> Part:
-    found = one_array(path, wanted)
-    several = found.name and found.name != wanted
-    label = f"{path}:{found.name}" if wanted or several else path
-    return logits_part(path, label, found)
-
-
-def one_array(path: str, wanted: str | None) -> Found:
+def _one_array(path: str, wanted: str | None) -> Found:
     """The array of a file that is meant: the one asked for, or the only one."""
     arrays = arrays_in(path)
-    names = ", ".join(a.name for a in arrays[:20]) or "none"
+    names = ", ".join(a.name for a in arrays[:MOST_NAMED]) or "none"
     if wanted is not None:
         arrays = [a for a in arrays if a.name == wanted]
         if not arrays:

@@ -21,11 +21,14 @@ LONGEST_JSON_HEADER = 2**24  # bytes; the largest checkpoints have less than a t
 MOST_COLUMNS = 2**24
 WIDENED = (BFLOAT16, "<f8", "<f4", "<f2", ">f8", ">f4", ">f2")
 SAFE_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": BFLOAT16}
+SAFE_WHOLE = {"I64": "<i8", "I32": "<i4", "I16": "<i2", "U64": "<u8", "U32": "<u4", "U16": "<u2"}
 
 
 class Found(NamedTuple):
     """An array that a file announces, and how to read it."""
 
+    path: str
+    label: str
     name: str
     dtype: str
     shape: tuple[int, ...]
@@ -70,7 +73,7 @@ _WANTED = "save the array with numpy.save or safetensors"
 
 
 def _npy(path: str, file: IO[bytes], size: int) -> Iterator[Found]:
-    yield _npy_header(path, file, size, "")
+    yield _npy_header(path, path, file, size)
 
 
 def _npz(path: str, file: IO[bytes], size: int) -> Iterator[Found]:
@@ -81,13 +84,13 @@ def _npz(path: str, file: IO[bytes], size: int) -> Iterator[Found]:
                     continue
                 name = info.filename.removesuffix(".npy")
                 with whole.open(info) as member:
-                    found = _npy_header(f"{path}:{name}", member, info.file_size, name)
-                yield found._replace(member=info.filename)
+                    found = _npy_header(path, f"{path}:{name}", member, info.file_size)
+                yield found._replace(name=name, member=info.filename)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise InputError(f"{path}: is a damaged or unreadable .npz file: {error}") from None
 
 
-def _npy_header(label: str, file: IO[bytes], size: int, name: str) -> Found:
+def _npy_header(path: str, label: str, file: IO[bytes], size: int) -> Found:
     start = file.read(8)
     if len(start) < 8 or not start.startswith(NPY_MAGIC):
         raise InputError(f"{label}: does not start as a .npy file does")
@@ -107,7 +110,7 @@ def _npy_header(label: str, file: IO[bytes], size: int, name: str) -> Found:
         raise InputError(f"{label}: its .npy header is damaged") from None
     offset = 8 + width + length
     dtype = _npy_dtype(label, descr)
-    return Found(name, dtype, shape, offset, size - offset, fortran=bool(fortran))
+    return Found(path, label, "", dtype, shape, offset, size - offset, fortran=bool(fortran))
 
 
 def _npy_dtype(label: str, descr: object) -> str:
@@ -138,7 +141,7 @@ def _safetensors(path: str, file: IO[bytes], size: int) -> Iterator[Found]:
         raise InputError(f"{path}: its safetensors header is damaged: {error}") from None
     for name, entry in header.items():
         if name != "__metadata__":
-            yield _tensor(f"{path}:{name}", name, entry, 8 + length, size)
+            yield _tensor(path, name, entry, 8 + length, size)
 
 
 class _Entry(msgspec.Struct):
@@ -147,7 +150,8 @@ class _Entry(msgspec.Struct):
     data_offsets: tuple[int, int]
 
 
-def _tensor(label: str, name: str, given: dict[str, Any], data: int, size: int) -> Found:
+def _tensor(path: str, name: str, given: dict[str, Any], data: int, size: int) -> Found:
+    label = f"{path}:{name}"
     try:
         entry = msgspec.convert(given, _Entry)
     except msgspec.ValidationError as error:
@@ -158,35 +162,64 @@ def _tensor(label: str, name: str, given: dict[str, Any], data: int, size: int) 
             f"{label}: is announced at bytes {start:,} to {end:,} of the data; the file has "
             f"{size - data:,}"
         )
-    dtype = SAFE_DTYPES.get(entry.dtype, entry.dtype)
-    return Found(name, dtype, tuple(entry.shape), data + start, end - start)
+    dtype = SAFE_DTYPES.get(entry.dtype) or SAFE_WHOLE.get(entry.dtype, entry.dtype)
+    return Found(path, label, name, dtype, tuple(entry.shape), data + start, end - start)
 
 
-def logits_part(path: str, label: str, found: Found) -> Part:
+def logits_part(found: Found) -> Part:
     """The part that an array is, if it has the shape and the type of logits, whole."""
-    shape, dtype = found.shape, found.dtype
-    if dtype not in WIDENED:
-        raise InputError(f"{label}: must hold {READABLE}, got {_type_name(dtype)}")
-    if len(shape) != 2 or min(shape) < 1:
-        raise InputError(f"{label}: must have shape (positions, vocab), got {shape}")
-    if shape[1] > MOST_COLUMNS:
-        raise InputError(f"{label}: must have at most {MOST_COLUMNS:,} columns, got {shape[1]:,}")
+    if found.dtype not in WIDENED:
+        raise InputError(f"{found.label}: must hold {READABLE}, got {_type_name(found.dtype)}")
+    if len(found.shape) != 2 or min(found.shape) < 1:
+        raise InputError(
+            f"{found.label}: must have shape (positions, vocab), got {_plain(found.shape)}"
+        )
+    if found.shape[1] > MOST_COLUMNS:
+        raise InputError(
+            f"{found.label}: must have at most {MOST_COLUMNS:,} columns, got {found.shape[1]:,}"
+        )
     if found.fortran:
         raise InputError(
-            f"{label}: is stored by columns; rows are read, so save numpy.ascontiguousarray of it"
+            f"{found.label}: is stored column by column; save numpy.ascontiguousarray of it"
         )
-    part = Part(path, label, shape[0], shape[1], dtype, found.offset, found.member)
-    wanted = part.rows * part.row_bytes
-    if found.available < wanted:
+    rows, vocab = found.shape
+    return _whole(found, rows, vocab)
+
+
+def integer_part(found: Found, positions: int) -> Part:
+    """The part that an array is, if it has one whole number for each position."""
+    if found.dtype in SAFE_DTYPES.values() or _kind(found.dtype) not in "iu":
+        raise InputError(f"{found.label}: must hold whole numbers, got {_type_name(found.dtype)}")
+    if found.shape not in ((positions,), (positions, 1)):
         raise InputError(
-            f"{label}: is cut in row {max(found.available, 0) // part.row_bytes}: shape {shape} of "
-            f"{_type_name(dtype)} takes {wanted:,} bytes, and {max(found.available, 0):,} are there"
+            f"{found.label}: must have one id for each of the {positions:,} positions, "
+            f"got shape {_plain(found.shape)}"
+        )
+    return _whole(found, positions, 1)
+
+
+def _whole(found: Found, rows: int, columns: int) -> Part:
+    """An array as a part, if the file has all of it."""
+    part = Part(found.path, found.label, rows, columns, found.dtype, found.offset, found.member)
+    wanted, there = rows * part.row_bytes, max(found.available, 0)
+    if there < wanted:
+        raise InputError(
+            f"{found.label}: is cut in row {there // part.row_bytes}: shape {_plain(found.shape)} "
+            f"of {_type_name(found.dtype)} takes {wanted:,} bytes, and {there:,} are there"
         )
     return part
 
 
-def _type_name(dtype: str) -> str:
+def _kind(dtype: str) -> str:
     try:
-        return np.dtype(dtype).name
-    except TypeError:  # a name of safetensors or ours
-        return dtype
+        return np.dtype(dtype).kind
+    except TypeError:  # a name of safetensors' own
+        return "?"
+
+
+def _type_name(dtype: str) -> str:
+    return np.dtype(dtype).name if _kind(dtype) != "?" else dtype
+
+
+def _plain(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, shape[:8]))}{', …' if len(shape) > 8 else ''})"

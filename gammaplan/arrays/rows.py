@@ -1,6 +1,7 @@
 """An array of shape (positions, vocab) in one file or in shards, never whole in memory."""
 
 import zipfile
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +12,13 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gammaplan.arrays.floats import itemsize, precision, widen
 from gammaplan.errors import InputError
 from gammaplan.model.sampling import Reals
 
 BLOCK = 2**17  # elements of a block: two of them and their work stay in a cache
-SLICE = 2**20  # bytes asked for at once
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,11 @@ class Rows:
         """float64 if any part is, else float32."""
         return max((precision(p.dtype) for p in self.parts), key=lambda t: np.dtype(t).itemsize)
 
+    @property
+    def element(self) -> int:
+        """Bytes of an element, the fewest of any part: how exact the numbers are."""
+        return min(itemsize(part.dtype) for part in self.parts)
+
     def where(self, position: int) -> str:
         """The file and the row in it, for messages."""
         i = bisect_right(self.ends, position)
@@ -92,11 +98,13 @@ class Rows:
             at, end = max(start - first, 0), min(stop - first, part.rows)
             if at >= end:
                 continue
+            raw = np.empty((size, part.row_bytes), np.uint8)
             with part.opened() as file:
-                _seek(part, file, at)
+                seek_row(part, file, at)
                 while at < end:
                     count = min(size - filled, end - at)
-                    _fill(part, file, at, block[filled : filled + count])
+                    read_raw(part, file, at, raw[:count])
+                    _convert(raw[:count], part.dtype, block[filled : filled + count])
                     at, filled = at + count, filled + count
                     if filled == size:
                         yield block
@@ -105,37 +113,35 @@ class Rows:
             yield block[:filled]
 
 
-def _seek(part: Part, file: IO[bytes], row: int) -> None:
+def seek_row(part: Part, file: IO[bytes], row: int) -> None:
+    """Put the file at the start of a row."""
     try:
         file.seek(part.offset + row * part.row_bytes)
     except (OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{part.name}: row {row} cannot be reached: {error}") from None
 
 
-def _fill(part: Part, file: IO[bytes], row: int, out: Reals) -> None:
-    """The next rows of a part, as numbers."""
-    data = bytearray(len(out) * part.row_bytes)
-    view = memoryview(data)
+def read_raw(part: Part, file: IO[bytes], row: int, raw: NDArray[np.uint8]) -> None:
+    """Fill `raw` with the next rows of a part."""
+    view = raw.reshape(-1).data
     got = 0
     while got < len(view):
+        at = f"{part.name}: row {row + got // part.row_bytes}"
         try:
-            count = file.readinto(view[got : got + SLICE])  # type: ignore[attr-defined]  # both have it
-        except (OSError, zipfile.BadZipFile, EOFError) as error:
-            raise InputError(
-                f"{part.name}: row {row + got // part.row_bytes} cannot be read: {error}"
-            ) from None
+            count = file.readinto(view[got:])  # type: ignore[attr-defined]  # both kinds have it
+        except (OSError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{at} cannot be read: {error}") from None
         if not count:
-            raise InputError(
-                f"{part.name}: ends in row {row + got // part.row_bytes}; "
-                f"{part.rows} rows of {part.row_bytes:,} bytes were announced"
-            )
+            raise InputError(f"{at} is cut; {part.rows} rows were announced")
         got += count
-    table = np.frombuffer(data, np.uint8).reshape(len(out), part.row_bytes)[
-        :, : out.shape[1] * itemsize(part.dtype)
-    ]
-    if precision(part.dtype) == out.dtype:
-        widen(np.ascontiguousarray(table), part.dtype, out)
+
+
+def _convert(raw: NDArray[np.uint8], dtype: str, out: Reals) -> None:
+    """The first columns of raw rows, as numbers of the type of `out`."""
+    wanted = np.ascontiguousarray(raw[:, : out.shape[1] * itemsize(dtype)])
+    if precision(dtype) == out.dtype:
+        widen(wanted, dtype, out)
     else:
-        narrow = np.empty(out.shape, precision(part.dtype))
-        widen(np.ascontiguousarray(table), part.dtype, narrow)
+        narrow = np.empty(out.shape, precision(dtype))
+        widen(wanted, dtype, narrow)
         np.copyto(out, narrow)

@@ -145,7 +145,7 @@ class Lenience:
 
     def accepted(self, p: Reals, q: Reals) -> Reals:
         """``min(p / l, q)``."""
-        return np.minimum(p / self.lenience, q)
+        return np.asarray(np.minimum(p / self.lenience, q))
 
     def replacement(self, p: Reals, q: Reals) -> Reals:
         """``max(0, p - l q)``."""

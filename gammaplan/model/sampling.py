@@ -21,7 +21,8 @@ Reals: TypeAlias = NDArray[np.floating[Any]]  # Any: float32 or float64, as the 
 
 SHORT = 4096  # up to this vocabulary whole rows are sorted; beyond it candidates are
 GROUPS = 512  # column groups whose maxima bound the k-th largest from below
-FEW = 256  # tokens of a nucleus that are looked for first
+SAMPLED = 2048  # logits of a row between which the end of its nucleus is bracketed
+NARROW = 32  # of them in a bracket that is narrow enough
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def weights(logits: Reals, sampler: Sampler, out: Reals, inside: Booleans) -> Re
         out[np.arange(len(out)), logits.argmax(axis=-1)] = 1
         np.greater(out, 0, out=inside)
         return out
-    np.divide(logits, _warmth(sampler.temperature, logits), out=out)
+    with np.errstate(over="ignore"):  # a tiny temperature sends all but the largest to -inf
+        np.divide(logits, _warmth(sampler.temperature, logits), out=out)
     np.exp(out, out=out)
     if not sampler.truncates:
         np.greater(logits, -np.inf, out=inside)
@@ -147,25 +149,29 @@ def _kth_largest(row: Reals, k: int) -> Any:  # Any: a scalar of the row's type
 
 
 def _nucleus(held: Reals, top_p: float, warmth: float) -> tuple[Any, int]:  # Any: as the row
-    """The last logit of the nucleus and how many tokens it has, ties at its end counted apart.
+    """The last logit of the nucleus, and how many tokens the nucleus has.
 
-    Tokens below an equal share of the mass outside can never be inside. The
-    others are split until few are left around the end of the nucleus, which
-    are sorted.
+    Logits drawn from the row, sorted, are the rungs on which the end of a long
+    nucleus is bracketed by halves; only what lies in the bracket is sorted.
     """
     mass = np.exp(held / warmth)
-    total = float(mass.sum())
-    wanted = top_p * total
-    left = held[mass * len(held) >= (total - wanted) * (1 - 1e-6)]
-    before, count = 0.0, 0
-    while len(left) > FEW:
-        split = len(left) - len(left) // 4
-        parts = np.partition(left, split)
-        upper = float(np.exp(parts[split:] / warmth).sum())
-        if before + upper < wanted:
-            before, count, left = before + upper, count + len(left) - split, parts[:split]
-        else:
-            left = parts[split:]
+    wanted = top_p * float(mass.sum(dtype=np.float64))
+    before, count, left = 0.0, 0, held
+    if len(held) > SHORT:
+        rungs = np.sort(held[:: len(held) // SAMPLED])
+        low, high = 0, len(rungs)
+        while high - low > NARROW:
+            middle = (low + high) // 2
+            above = held >= rungs[middle]
+            upper = float((mass * above).sum())
+            if upper < wanted:
+                high, before, count = middle, upper, int(np.count_nonzero(above))
+            else:
+                low = middle
+        between = held >= (rungs[low] if low else -np.inf)
+        if high < len(rungs):
+            between &= held < rungs[high]
+        left = held[between]
     left = np.sort(left)[::-1]
     mass = np.exp(left / warmth)
     ahead = before + np.cumsum(mass, dtype=np.float64) - mass
