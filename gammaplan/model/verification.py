@@ -96,7 +96,7 @@ def verify_block(
     rng: np.random.Generator,
     lengths: ArrayLike | None = None,
 ) -> Verified:
-    """Block verification: the draft is judged as a whole, and never keeps less on average.
+    """Block verification: the draft is judged whole, and at least as much is kept.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def verify_match(
     rng: np.random.Generator,
     lengths: ArrayLike | None = None,
 ) -> Verified:
-    """Exact match: the target draws its own tokens, and keeps the draft while they agree.
+    """Exact match: a draft is kept while it agrees with the target's own draws.
 
     Parameters
     ----------

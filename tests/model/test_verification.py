@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from gammaplan.errors import DomainError
 from gammaplan.model.drawing import draw, draw_excess, excess
-from gammaplan.model.simulation import one_hot
+from gammaplan.model.playing import one_hot
 from gammaplan.model.verification import verify_block, verify_chain, verify_match, verify_typical
 
 MANY = 200_000
