@@ -36,6 +36,7 @@ class Found(NamedTuple):
     available: int
     member: str | None = None
     fortran: bool = False
+    guessed: bool = False
 
 
 def arrays_in(path: str) -> list[Found]:
@@ -110,7 +111,9 @@ def _npy_header(path: str, label: str, file: IO[bytes], size: int) -> Found:
         raise InputError(f"{label}: its .npy header is damaged") from None
     offset = 8 + width + length
     dtype = _npy_dtype(label, descr)
-    return Found(path, label, "", dtype, shape, offset, size - offset, fortran=bool(fortran))
+    return Found(
+        path, label, "", dtype, shape, offset, size - offset, None, bool(fortran), dtype == BFLOAT16
+    )
 
 
 def _npy_dtype(label: str, descr: object) -> str:
@@ -200,7 +203,16 @@ def integer_part(found: Found, positions: int) -> Part:
 
 def _whole(found: Found, rows: int, columns: int) -> Part:
     """An array as a part, if the file has all of it."""
-    part = Part(found.path, found.label, rows, columns, found.dtype, found.offset, found.member)
+    part = Part(
+        found.path,
+        found.label,
+        rows,
+        columns,
+        found.dtype,
+        found.offset,
+        found.member,
+        found.guessed,
+    )
     wanted, there = rows * part.row_bytes, max(found.available, 0)
     if there < wanted:
         raise InputError(

@@ -19,6 +19,7 @@ from gammaplan.model.overlap import (
     peaked,
 )
 from gammaplan.model.rules import Rule
+from gammaplan.model.sampling import steps_of
 
 CHUNK = 2**22  # elements measured by one task
 AHEAD = 4  # tasks that wait for each worker
@@ -31,6 +32,11 @@ class Question:
     drawn: tuple[Drawn, ...]
     rules: tuple[Rule, ...] = ()
     kind: Kind = "logits"
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The steps of the samplers, first to last."""
+        return steps_of(self.drawn[0].target.order)
 
 
 def measured(

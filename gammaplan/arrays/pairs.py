@@ -31,6 +31,16 @@ class Pair:
         return max(sides, key=lambda t: np.dtype(t).itemsize)
 
     @property
+    def seekable(self) -> bool:
+        """Whether any row can be reached at once: not inside a zip file."""
+        return all(part.member is None for part in self.target.parts + self.draft.parts)
+
+    @property
+    def guessed(self) -> list[str]:
+        """The files whose type was not stated, and was taken for granted."""
+        return [p.name for p in self.target.parts + self.draft.parts if p.guessed]
+
+    @property
     def block_rows(self) -> int:
         """Rows of a block that stays in a processor's cache."""
         return max(1, min(BLOCK // self.vocab, self.positions))

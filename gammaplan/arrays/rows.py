@@ -32,6 +32,7 @@ class Part:
     dtype: str
     offset: int
     member: str | None = None
+    guessed: bool = False
 
     @property
     def row_bytes(self) -> int:

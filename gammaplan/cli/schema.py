@@ -16,9 +16,11 @@ RESULTS = {
     "fit": "figures.FitResult",
     "cost": "planning.CostResult",
     "plan": "planning.PlanResult",
+    "alpha": "alpha.AlphaResult",
     "explain": "planning.ExplainResult",
+    "simulate": "simulate.SimulateResult",
 }
-GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
+GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "simulate")
 
 
 def _known(text: str) -> str:

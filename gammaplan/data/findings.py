@@ -219,6 +219,21 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
         "textbook cost 1 + cγ makes of the speedup",
     ),
+    "support_mismatch": (
+        "warning",
+        "the draft puts {mass} of its mass where the target has none{where}: those tokens are "
+        "refused with certainty, however confident the draft is, so α is at most {alpha}; give the "
+        "draft the same truncation, or a lower temperature",
+    ),
+    "sequence_matters": (
+        "note",
+        "rounds on the positions as they follow each other give {real} tokens at γ {gamma}{where}, "
+        "one α for all gives {mean}: acceptance comes in stretches, and plans from α alone miss it",
+    ),
+    "bfloat16_assumed": (
+        "note",
+        "{name} holds two-byte elements without a type: they are taken as bfloat16",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

@@ -48,6 +48,17 @@ class Residual:
 
 
 @dataclass(frozen=True)
+class Block(Residual):
+    """Verify the draft as a block: at its first token as the residual rule, later never worse.
+
+    Sun et al. 2024 (arXiv:2403.10444). Past the first token its acceptance hangs
+    on the whole draft, so that no alpha of one position describes it.
+    """
+
+    name: ClassVar[str] = "block"
+
+
+@dataclass(frozen=True)
 class GreedyDraft:
     """The draft proposes its most probable token; accept it with probability p."""
 
@@ -154,7 +165,15 @@ class Lenience:
 
 RULES: dict[str, Rule] = {
     rule.name: rule
-    for rule in (Residual(), GreedyDraft(), ExactMatch(), Argmax(), Typical(), Lenience())
+    for rule in (
+        Residual(),
+        Block(),
+        GreedyDraft(),
+        ExactMatch(),
+        Argmax(),
+        Typical(),
+        Lenience(),
+    )
 }
 
 

@@ -18,7 +18,7 @@ def rows_of(result: Mapping[str, object]) -> list[Row]:
         ]
     rows = result.get("rows")
     if isinstance(rows, list) and rows:
-        return [_cells(row) for row in rows]
+        return [_cells({k: v for k, v in row.items() if k != "labels"}) for row in rows]
     return [_cells({k: v for k, v in result.items() if k not in ("labels", "acceptance")})]
 
 
