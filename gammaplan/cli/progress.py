@@ -1,6 +1,7 @@
-"""A progress bar over the bytes of large inputs, on a terminal's stderr."""
+"""A progress bar on a terminal's stderr: over the bytes of large inputs, or over many rounds."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,5 +32,31 @@ def bar_over(paths: Sequence[str]) -> Iterator[Callable[[str, int], None]]:
         def told(name: str, so_far: int) -> None:
             read[name] = so_far
             bar.update(task, completed=sum(read.values()))
+
+        yield told
+
+
+EVERY = 0.1  # seconds between two steps of a bar
+
+
+@contextmanager
+def bar_of_rounds(total: int, *, worth: bool) -> Iterator[Callable[[int], None] | None]:
+    """A bar that is told how many more rounds are done; None where nobody watches or waits."""
+    if not (worth and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    done, shown = 0, time.monotonic()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("playing", total=total)
+
+        def told(more: int) -> None:
+            nonlocal done, shown
+            done += more
+            if time.monotonic() - shown > EVERY:
+                shown = time.monotonic()
+                bar.update(task, completed=done)
 
         yield told

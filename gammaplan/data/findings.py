@@ -234,6 +234,14 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "note",
         "{name} holds two-byte elements without a type: they are taken as bfloat16",
     ),
+    "rows_repeated": (
+        "note",
+        "the arrays have {rows} rows and γ {gamma} needs one more than γ: they are repeated",
+    ),
+    "too_few_rounds_to_test": (
+        "warning",
+        "{rounds} rounds are too few to test what is emitted: at least 40 are needed",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

@@ -64,12 +64,13 @@ def plays(lenience: float = LENIENCE) -> dict[str, Play]:
 class Played(NamedTuple):
     """What one rule did over real rows.
 
-    `survival` is what its alpha says of the same rows, P(the first i tokens are
-    accepted) for i = 1..gamma, None where there is no formula; `goodness` is
-    None for too few rounds to test.
+    `alpha` is what its formula says of the same rows, on average, `survival`
+    P(the first i tokens are accepted) for i = 1..gamma; None where there is no
+    formula. `goodness` is None for too few rounds to test.
     """
 
     tally: Tally
+    alpha: float | None
     survival: Floats | None
     goodness: Goodness | None
 
@@ -140,7 +141,7 @@ class _Game:
         self._play, self._rng = play, rng
         self._test = Losslessness(positions, rounds)
         self._counts: list[Integers] = []
-        self._survival = np.zeros(positions - 1)
+        self._alpha, self._survival = np.zeros(positions - 1), np.zeros(positions - 1)
 
     def play(self, p: Floats, q: Floats, rounds: int, orders: list[Integers]) -> None:
         if self._play.greedy:
@@ -156,14 +157,16 @@ class _Game:
                 u[:, i] = transformed(emitted[:, i], p[i], order, u[:, i])
             self._test.add(u)
         self._counts.append(counts)
-        alpha = self._play.alpha(p[:-1], q)
-        self._survival += np.nan if alpha is None else rounds * np.cumprod(alpha)
+        if (alpha := self._play.alpha(p[:-1], q)) is not None:
+            self._alpha += rounds * alpha
+            self._survival += rounds * np.cumprod(alpha)
 
     def result(self) -> Played:
         tally = Tally(np.asarray(self._counts))
-        known = self._play.rule is not None
-        survival = self._survival / tally.rounds if known else None
-        return Played(tally, survival, self._test.result())
+        if self._play.rule is None or not self._alpha.size:
+            return Played(tally, None, None, self._test.result())
+        alpha = float(self._alpha.mean()) / tally.rounds
+        return Played(tally, alpha, self._survival / tally.rounds, self._test.result())
 
 
 def _orders(p: Floats, q: Floats) -> list[Integers]:
