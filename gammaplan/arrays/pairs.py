@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gammaplan.arrays.files import open_rows
 from gammaplan.arrays.rows import BLOCK, Rows
 from gammaplan.errors import InputError
 from gammaplan.model.sampling import Reals
@@ -85,3 +86,16 @@ def pair(target: Rows, draft: Rows, *, vocab: int | None = None) -> Pair:
     if vocab is not None and vocab > smaller:
         raise InputError(f"--vocab must be at most {smaller:,}, the narrower array, got {vocab:,}")
     return Pair(target, draft, vocab or smaller)
+
+
+def open_pair(target: str, draft: str | None, *, vocab: int | None = None) -> Pair:
+    """The pair that two files hold, or the arrays target and draft of one.
+
+    Raises
+    ------
+    InputError
+        As `open_rows` and `pair`.
+    """
+    if draft is None:
+        target, draft = f"{target}:target", f"{target}:draft"
+    return pair(open_rows(target), open_rows(draft), vocab=vocab)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gammaplan.cli import options as o
+from gammaplan.cli import rowoptions as r
 from gammaplan.cli import samplers as s
 from gammaplan.cli import values
-from gammaplan.cli.values import Lengths, Numbers
+from gammaplan.cli.values import Numbers
 from gammaplan.data.samplers import DEFAULT_ORDER
 
 if TYPE_CHECKING:
     from gammaplan.model.rules import Rule
 
 DEFAULT_LENIENCE, DEFAULT_LEVEL = 0.5, 0.95
-ROWS, SAMPLING, DRAFT = "Target and draft", "How tokens are drawn", "The draft, where it differs"
 
 
 def alpha(
@@ -36,51 +36,18 @@ def alpha(
             show_default=False,
         ),
     ] = None,
-    target_logits: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--target-logits",
-            metavar="LIST",
-            parser=s.logit_list,
-            help="Logits of one position, instead of a file: 2,0.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    draft_logits: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--draft-logits",
-            metavar="LIST",
-            parser=s.logit_list,
-            help="The draft's logits there.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    probs: Annotated[
-        bool,
-        typer.Option("--probs", help="The files hold probabilities.", rich_help_panel=ROWS),
-    ] = False,
-    logprobs: Annotated[
-        bool,
-        typer.Option("--logprobs", help="They hold log-probabilities.", rich_help_panel=ROWS),
-    ] = False,
-    vocab: Annotated[
-        int | None,
-        typer.Option(
-            "--vocab",
-            metavar="N",
-            parser=values.count,
-            help="Keep the first N columns, where one side is padded.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
+    target_logits: r.TargetLogits = None,
+    draft_logits: r.DraftLogits = None,
+    probs: r.Probs = False,
+    logprobs: r.LogProbs = False,
+    vocab: r.Vocab = None,
     sequences: Annotated[
         str | None,
         typer.Option(
             "--sequences",
             metavar="FILE",
             help="One whole number a position: the sequence it belongs to.",
-            rich_help_panel=ROWS,
+            rich_help_panel=r.ROWS,
         ),
     ] = None,
     workers: Annotated[
@@ -91,106 +58,18 @@ def alpha(
             parser=values.count,
             help="Processes that measure files; an .npz is read by one.",
             show_default="1",
-            rich_help_panel=ROWS,
+            rich_help_panel=r.ROWS,
         ),
     ] = None,
-    temperature: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--temperature",
-            "-t",
-            metavar="LIST",
-            parser=s.temperatures,
-            help="0 takes the largest logit; 0,0.5,1 or 0..1.5:0.1 sweeps.",
-            show_default="1",
-            rich_help_panel=SAMPLING,
-        ),
-    ] = None,
-    top_k: Annotated[
-        Lengths | None,
-        typer.Option(
-            "--top-k",
-            metavar="LIST",
-            parser=s.counts,
-            help="Keep the k largest; 0 is off.",
-            show_default="0",
-            rich_help_panel=SAMPLING,
-        ),
-    ] = None,
-    top_p: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--top-p",
-            metavar="LIST",
-            parser=s.masses,
-            help="Keep the largest that make up this mass; 1 is off.",
-            show_default="1",
-            rich_help_panel=SAMPLING,
-        ),
-    ] = None,
-    min_p: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--min-p",
-            metavar="LIST",
-            parser=s.shares,
-            help="Keep at least this share of the largest probability; 0 is off.",
-            show_default="0",
-            rich_help_panel=SAMPLING,
-        ),
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            "--order",
-            metavar="ENGINE",
-            parser=s.order,
-            help="In which order: transformers, vllm, sglang, llama.cpp, mlx-lm, or the four "
-            "steps with commas.",
-            show_default="transformers",
-            rich_help_panel=SAMPLING,
-        ),
-    ] = None,
-    draft_temperature: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--draft-temperature",
-            metavar="LIST",
-            parser=s.temperatures,
-            help="The draft's temperature; each of the following is the target's without it.",
-            rich_help_panel=DRAFT,
-        ),
-    ] = None,
-    draft_top_k: Annotated[
-        Lengths | None,
-        typer.Option(
-            "--draft-top-k",
-            metavar="LIST",
-            parser=s.counts,
-            help="Its top-k.",
-            rich_help_panel=DRAFT,
-        ),
-    ] = None,
-    draft_top_p: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--draft-top-p",
-            metavar="LIST",
-            parser=s.masses,
-            help="Its top-p.",
-            rich_help_panel=DRAFT,
-        ),
-    ] = None,
-    draft_min_p: Annotated[
-        Numbers | None,
-        typer.Option(
-            "--draft-min-p",
-            metavar="LIST",
-            parser=s.shares,
-            help="Its min-p.",
-            rich_help_panel=DRAFT,
-        ),
-    ] = None,
+    temperature: r.Temperature = None,
+    top_k: r.TopK = None,
+    top_p: r.TopP = None,
+    min_p: r.MinP = None,
+    order: r.Order = None,
+    draft_temperature: r.DraftTemperature = None,
+    draft_top_k: r.DraftTopK = None,
+    draft_top_p: r.DraftTopP = None,
+    draft_min_p: r.DraftMinP = None,
     rules: Annotated[
         bool,
         typer.Option(
@@ -199,17 +78,7 @@ def alpha(
             rich_help_panel=o.MODEL,
         ),
     ] = False,
-    lenience: Annotated[
-        float | None,
-        typer.Option(
-            "--lenience",
-            metavar="L",
-            parser=values.fraction,
-            help="With --rules: accept with probability min(1, p/(L q)).",
-            show_default="0.5",
-            rich_help_panel=o.MODEL,
-        ),
-    ] = None,
+    lenience: r.Lenience = None,
     gamma: o.GammaInUse = None,
     level: Annotated[
         float | None,
@@ -276,7 +145,8 @@ def alpha(
     if target_logits is not None and draft_logits is not None:
         found = of_lists(target_logits, draft_logits, question, wanted)
     else:
-        found = of_files(files, question, wanted, vocab=vocab, sequences=sequences, workers=workers)
+        both = (str(target), draft)
+        found = of_files(both, question, wanted, vocab=vocab, sequences=sequences, workers=workers)
     show(
         "alpha",
         inputs=account.inputs,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import typer
 
-from gammaplan.cli.samplers import OFF
+from gammaplan.cli.samplers import labels
 from gammaplan.data.findings import finding
 from gammaplan.documents.writing import acceptance_shape, finite, interval_shape
 from gammaplan.errors import Finding
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from gammaplan.model.arrays import Booleans, Floats
     from gammaplan.model.overlap import Drawn, Measures
     from gammaplan.shapes.alpha import AlphaResult, AlphaRow, RuleShape
-    from gammaplan.shapes.parts import Labels
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BARS = 10
@@ -66,7 +65,7 @@ def of_lists(
 
 
 def of_files(
-    files: tuple[str | None, str | None],
+    files: tuple[str, str | None],
     question: Question,
     wanted: Wanted,
     *,
@@ -76,9 +75,10 @@ def of_files(
 ) -> Measured:
     """Alpha over the positions of two files, by several processes where that was asked for."""
     from gammaplan.arrays.measuring import measured
+    from gammaplan.arrays.pairs import open_pair
     from gammaplan.arrays.sequences import Sequences
 
-    pair = _opened(files, vocab)
+    pair = open_pair(*files, vocab=vocab)
     with ExitStack() as stack:
         starts = None
         if sequences is not None:
@@ -95,15 +95,6 @@ def of_files(
         )
     guessed = [finding("bfloat16_assumed", name=name) for name in pair.guessed]
     return found._replace(findings=guessed + found.findings)
-
-
-def _opened(files: tuple[str | None, str | None], vocab: int | None) -> Pair:
-    from gammaplan.arrays.files import open_rows
-    from gammaplan.arrays.pairs import pair
-
-    target, draft = files
-    sides = (f"{target}:target", f"{target}:draft") if draft is None else (str(target), draft)
-    return pair(open_rows(sides[0]), open_rows(sides[1]), vocab=vocab)
 
 
 @contextmanager
@@ -158,7 +149,7 @@ def _summed_up(
         )
     ]
     for row, drawn in zip(rows, question.drawn, strict=True):
-        row["labels"] = _labels(drawn, question.drawn)
+        row["labels"] = labels(drawn, question.drawn)
     single = rows[0] if len(rows) == 1 else None
     result: AlphaResult = {
         "rows": rows,
@@ -218,17 +209,6 @@ def _row(
         "rules": dict(_rules(found, rules)),
         "acceptance": law,
     }
-
-
-def _labels(drawn: Drawn, every: Sequence[Drawn]) -> Labels:
-    """What names a row: its temperature, and what any row truncates or gives the draft alone."""
-    labels: Labels = {}
-    for name, off in OFF.items():
-        if name == "temperature" or any(getattr(one.target, name) != off for one in every):
-            labels[name] = getattr(drawn.target, name)
-        if any(getattr(one.draft, name) != getattr(one.target, name) for one in every):
-            labels[f"draft_{name}"] = getattr(drawn.draft, name)
-    return labels
 
 
 def _rules(found: Positions, asked: Sequence[Rule]) -> Iterator[tuple[str, RuleShape]]:

@@ -9,6 +9,26 @@ from gammaplan.cli.values import Lengths, Numbers
 
 ROWS, SAMPLING, DRAFT = "Target and draft", "How tokens are drawn", "The draft, where it differs"
 
+TargetLogits = Annotated[
+    Numbers | None,
+    typer.Option(
+        "--target-logits",
+        metavar="LIST",
+        parser=samplers.logit_list,
+        help="Logits of one position, instead of a file: 2,0.",
+        rich_help_panel=ROWS,
+    ),
+]
+DraftLogits = Annotated[
+    Numbers | None,
+    typer.Option(
+        "--draft-logits",
+        metavar="LIST",
+        parser=samplers.logit_list,
+        help="The draft's logits there.",
+        rich_help_panel=ROWS,
+    ),
+]
 Probs = Annotated[
     bool,
     typer.Option("--probs", help="The files hold probabilities.", rich_help_panel=ROWS),
@@ -122,5 +142,16 @@ DraftMinP = Annotated[
         parser=samplers.shares,
         help="Its min-p.",
         rich_help_panel=DRAFT,
+    ),
+]
+Lenience = Annotated[
+    float | None,
+    typer.Option(
+        "--lenience",
+        metavar="L",
+        parser=samplers.lenience,
+        help="The rule lenience accepts with probability min(1, p/(L q)).",
+        show_default="0.5",
+        rich_help_panel=SAMPLING,
     ),
 ]

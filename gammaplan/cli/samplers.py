@@ -10,7 +10,10 @@ from gammaplan.cli.values import Lengths, Numbers
 from gammaplan.data.samplers import ORDERS, STEPS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gammaplan.model.overlap import Drawn
+    from gammaplan.shapes.parts import Labels
 
 MOST_SETTINGS = 1000  # rows of one sweep
 
@@ -70,6 +73,14 @@ def order(text: str) -> str:
     return text
 
 
+def lenience(text: str) -> float:
+    """What q is multiplied by; 1 is exact."""
+    value = values.fraction(text)
+    if value == 0:
+        raise values.refuse("a fraction above 0 and at most 1 (1 is exact)", text)
+    return value
+
+
 def logit_list(text: str) -> Numbers:
     """Logits of one position: 2,0,-inf."""
     required = "at least two logits like 2,0 (-inf masks a token)"
@@ -116,3 +127,14 @@ def _axis(name: str, target: Lists, draft: Lists) -> list[tuple[float, float]]:
     if of_draft is None:
         return [(value, value) for value in of_target]
     return list(product(of_target, of_draft))
+
+
+def labels(drawn: "Drawn", every: "Sequence[Drawn]") -> "Labels":
+    """What names a row: its temperature, and what any row truncates or gives the draft alone."""
+    found: Labels = {}
+    for name, off in OFF.items():
+        if name == "temperature" or any(getattr(one.target, name) != off for one in every):
+            found[name] = getattr(drawn.target, name)
+        if any(getattr(one.draft, name) != getattr(one.target, name) for one in every):
+            found[f"draft_{name}"] = getattr(drawn.draft, name)
+    return found
