@@ -138,8 +138,8 @@ def _overlap(
     p, in_p = work.target[:rows], work.in_target[:rows]
     q, in_q = work.draft[:rows], work.in_draft[:rows]
     scratch = work.scratch[:rows]
-    weights(target, drawn.target, p, in_p)
-    weights(draft, drawn.draft, q, in_q)
+    weights(target, drawn.target, p, in_p, scratch[0])
+    weights(draft, drawn.draft, q, in_q, scratch[0])
     p_mass, q_mass = p.sum(axis=-1), q.sum(axis=-1)
     found: dict[str, NDArray[Any]] = {  # Any: cast below
         "argmax": best[0] == best[1],

@@ -79,7 +79,9 @@ def steps_of(order: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(order)
 
 
-def weights(logits: Reals, sampler: Sampler, out: Reals, inside: Booleans) -> Reals:
+def weights(
+    logits: Reals, sampler: Sampler, out: Reals, inside: Booleans, spare: Reals | None = None
+) -> Reals:
     """What tokens are drawn with, up to a factor: `out`, the largest of each row 1.
 
     Parameters
@@ -92,46 +94,53 @@ def weights(logits: Reals, sampler: Sampler, out: Reals, inside: Booleans) -> Re
         Filled in place; what is cut off is 0.
     inside : ndarray of bool, as `logits`
         Filled in place: the support, whose smallest probabilities may round to 0.
+    spare : ndarray, as a row of `logits`, optional
+        Memory to work in: new memory for every row takes longer than the work.
     """
     if sampler.temperature == 0:
         out.fill(0)
         out[np.arange(len(out)), logits.argmax(axis=-1)] = 1
         np.greater(out, 0, out=inside)
         return out
-    with np.errstate(over="ignore"):  # a tiny temperature sends all but the largest to -inf
-        np.divide(logits, _warmth(sampler.temperature, logits), out=out)
-    np.exp(out, out=out)
+    _masses(logits, sampler.temperature, out)
     if not sampler.truncates:
         np.greater(logits, -np.inf, out=inside)
         return out
-    for row, kept in zip(logits, inside, strict=True):
-        _mark(row, sampler, kept)
+    spare = np.empty_like(logits[0]) if spare is None else spare
+    for row, drawn, kept in zip(logits, out, inside, strict=True):
+        _mark(row, sampler, kept, drawn, spare)
     return np.multiply(out, inside, out=out)
 
 
-def _warmth(temperature: float, logits: Reals) -> float:
-    """`temperature`, at least the smallest that the precision of the logits can divide by."""
-    return max(temperature, float(np.finfo(logits.dtype).tiny))
+def _masses(logits: Reals, temperature: float, out: Reals) -> Reals:
+    """``exp(logits / temperature)``, for a temperature as small as there are numbers."""
+    with np.errstate(over="ignore"):  # all but the largest go to -inf
+        np.divide(logits, max(temperature, float(np.finfo(out.dtype).tiny)), out=out)
+    return np.exp(out, out=out)
 
 
-def _mark(row: Reals, sampler: Sampler, inside: Booleans) -> None:
-    """Mark in `inside` which tokens of a row survive every truncation."""
+def _mark(row: Reals, sampler: Sampler, inside: Booleans, mass: Reals, spare: Reals) -> None:
+    """Mark in `inside` which tokens of a row survive; `mass` is `exp(row / temperature)`."""
     steps = steps_of(sampler.order)
     warm = {  # the temperature that is in force at a step
-        step: _warmth(sampler.temperature, row) if "temperature" in steps[:i] else 1.0
+        step: sampler.temperature if "temperature" in steps[:i] else 1.0
         for i, step in enumerate(steps)
     }
     cuts: dict[str, Any] = {}  # Any: scalars of the row's type
     if 0 < sampler.top_k < len(row):
-        cuts["top_k"] = _kth_largest(row, sampler.top_k)
+        cuts["top_k"] = _kth_largest(row, sampler.top_k, inside)
     if sampler.min_p > 0:
         cuts["min_p"] = row.dtype.type(warm["min_p"] * math.log(sampler.min_p))
     cut = max(cuts.values(), default=-math.inf)
     count = len(row)
     if sampler.top_p < 1:
+        held = row
         earlier = [c for step, c in cuts.items() if steps.index(step) < steps.index("top_p")]
-        held = row[row >= max(earlier)] if earlier else row
-        last, count = _nucleus(held, sampler.top_p, warm["top_p"])
+        if earlier:
+            held = row.compress(np.greater_equal(row, max(earlier), out=inside))
+        if earlier or warm["top_p"] != sampler.temperature:
+            mass = _masses(held, warm["top_p"], np.empty_like(held))
+        last, count = _nucleus(held, mass, sampler.top_p, warm["top_p"], inside, spare)
         cut = max(cut, last)
     np.greater_equal(row, max(cut, np.finfo(row.dtype).min), out=inside)
     surplus = np.count_nonzero(inside) - count
@@ -139,41 +148,47 @@ def _mark(row: Reals, sampler: Sampler, inside: Booleans) -> None:
         inside[np.flatnonzero(row == last)[-surplus:]] = False  # of the tied the first stay
 
 
-def _kth_largest(row: Reals, k: int) -> Any:  # Any: a scalar of the row's type
+def _kth_largest(row: Reals, k: int, mask: Booleans) -> Any:  # Any: a scalar of the row's type
     """The k-th largest of a row, sought among what lies above a bound."""
     if len(row) > SHORT and k <= GROUPS:
         whole = len(row) // GROUPS * GROUPS
         maxima = row[:whole].reshape(-1, GROUPS).max(axis=0)
-        row = row[row >= np.partition(maxima, GROUPS - k)[GROUPS - k]]
+        bound = np.partition(maxima, GROUPS - k)[GROUPS - k]
+        row = row.compress(np.greater_equal(row, bound, out=mask))
     return np.partition(row, len(row) - k)[len(row) - k]
 
 
-def _nucleus(held: Reals, top_p: float, warmth: float) -> tuple[Any, int]:  # Any: as the row
+def _nucleus(
+    held: Reals, mass: Reals, top_p: float, warmth: float, mask: Booleans, spare: Reals
+) -> tuple[Any, int]:  # Any: a scalar of the row's type
     """The last logit of the nucleus, and how many tokens the nucleus has.
 
-    Logits drawn from the row, sorted, are the rungs on which the end of a long
-    nucleus is bracketed by halves; only what lies in the bracket is sorted.
+    Logits taken from the row at even steps, sorted, are the rungs between which
+    the end of a long nucleus is sought by halving; only what lies between the
+    last two is sorted.
     """
-    mass = np.exp(held / warmth)
-    wanted = top_p * float(mass.sum(dtype=np.float64))
-    before, count, left = 0.0, 0, held
+    wanted = top_p * float(mass.sum())
+    before, count = 0.0, 0
     if len(held) > SHORT:
         rungs = np.sort(held[:: len(held) // SAMPLED])
-        low, high = 0, len(rungs)
+        low, high, steps = 0, len(rungs), [64, 8]  # most nuclei are short: look there first
         while high - low > NARROW:
-            middle = (low + high) // 2
-            above = held >= rungs[middle]
-            upper = float((mass * above).sum())
+            middle = high - (high - low) // (steps.pop(0) if steps else 2)
+            above = np.greater_equal(held, rungs[middle], out=mask[: len(held)])
+            upper = float(np.multiply(mass, above, out=spare[: len(held)]).sum())
             if upper < wanted:
                 high, before, count = middle, upper, int(np.count_nonzero(above))
-            else:
-                low = middle
+                continue
+            low = middle
+            if 4 * np.count_nonzero(above) < len(held):
+                held = held.compress(above)  # several times faster than held[above]
+                mass = _masses(held, warmth, np.empty_like(held))
         between = held >= (rungs[low] if low else -np.inf)
         if high < len(rungs):
             between &= held < rungs[high]
-        left = held[between]
-    left = np.sort(left)[::-1]
-    mass = np.exp(left / warmth)
+        held = held.compress(between)
+    held = np.sort(held)[::-1]
+    mass = _masses(held, warmth, np.empty_like(held))
     ahead = before + np.cumsum(mass, dtype=np.float64) - mass
     more = max(1, int(np.count_nonzero(ahead < wanted)))
-    return left[more - 1], count + more
+    return held[more - 1], count + more
