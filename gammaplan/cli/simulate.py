@@ -69,18 +69,9 @@ def simulate(
             rich_help_panel=PLAY,
         ),
     ] = None,
-    lenience: Annotated[
-        float | None,
-        typer.Option(
-            "--lenience",
-            metavar="L",
-            parser=values.fraction,
-            help="What the rule lenience multiplies q by.",
-            show_default="0.5",
-            rich_help_panel=PLAY,
-        ),
-    ] = None,
     pick: o.Pick = None,
+    target_logits: r.TargetLogits = None,
+    draft_logits: r.DraftLogits = None,
     probs: r.Probs = False,
     logprobs: r.LogProbs = False,
     vocab: r.Vocab = None,
@@ -93,6 +84,7 @@ def simulate(
     draft_top_k: r.DraftTopK = None,
     draft_top_p: r.DraftTopP = None,
     draft_min_p: r.DraftMinP = None,
+    lenience: r.Lenience = None,
     require_lossless: Annotated[
         bool,
         typer.Option(
@@ -127,29 +119,31 @@ def simulate(
     of_target = samplers.Lists(temperature, top_k, top_p, min_p)
     of_draft = samplers.Lists(draft_temperature, draft_top_k, draft_top_p, draft_min_p)
     arrays = [name for name in files or [] if ARRAY.search(name)]
-    if not arrays:
-        _refuse_without_arrays(
-            {**_named("--", of_target), **_named("--draft-", of_draft), "--rule": rule}
-            | {"--lenience": lenience, "--order": order, "--vocab": vocab, "--probs": probs}
-            | {"--logprobs": logprobs, "--require-lossless": require_lossless}
-        )
-        cases = gather(files, alpha=alpha, cost=NO_COST, pick=pick, cost_needed=False)
-        results = law_results(cases, asked)
-    else:
-        from gammaplan.cli.simulated_rows import Sides, rows_results
+    if arrays or target_logits or draft_logits:
+        from gammaplan.cli.simulated_rows import Source, rows_results
 
-        if alpha is not None or pick:
-            which = "--pick" if alpha is None else "--alpha"
-            raise typer.BadParameter(f"{which} is for evidence, and {arrays[0]} is an array")
+        _refuse({"--alpha": alpha, "--pick": pick}, "is for evidence, not for rows of logits")
+        source = Source.of(
+            files or [], target_logits, draft_logits, vocab=vocab, probs=probs, logprobs=logprobs
+        )
         cases = Cases([])
-        sides = Sides.of(files or [], vocab=vocab, probs=probs, logprobs=logprobs)
-        drawn = samplers.settings(of_target, of_draft, order or DEFAULT_ORDER)
         for name, some in of_target._asdict().items():
             cases.note_option(name, some and list(some), [samplers.OFF[name]])
         for name, some in of_draft._asdict().items():
             cases.note_option(f"draft_{name}", some and list(some))
         cases.note_option("order", order, DEFAULT_ORDER)
-        results = rows_results(cases, sides, drawn, asked, rule, lenience)
+        drawn = samplers.settings(of_target, of_draft, order or DEFAULT_ORDER)
+        results = rows_results(cases, source, drawn, asked, rule, lenience)
+    else:
+        _refuse(
+            {**_named("--", of_target), **_named("--draft-", of_draft), "--rule": rule}
+            | {"--lenience": lenience, "--order": order, "--vocab": vocab, "--probs": probs}
+            | {"--logprobs": logprobs, "--require-lossless": require_lossless},
+            "needs rows of target and draft; give two arrays (.npy, .npz or .safetensors), or "
+            "--target-logits with --draft-logits",
+        )
+        cases = gather(files, alpha=alpha, cost=NO_COST, pick=pick, cost_needed=False)
+        results = law_results(cases, asked)
     gates = failed_rules(results) if require_lossless else []
     show(
         "simulate",
@@ -167,12 +161,9 @@ def _named(prefix: str, lists: samplers.Lists) -> dict[str, object]:
     return {prefix + name.replace("_", "-"): value for name, value in lists._asdict().items()}
 
 
-def _refuse_without_arrays(of_rows: dict[str, object]) -> None:
-    if given := [name for name, value in of_rows.items() if value not in (None, False)]:
-        raise typer.BadParameter(
-            f"{given[0]} needs rows of target and draft; give two arrays (.npy, .npz or "
-            ".safetensors)"
-        )
+def _refuse(options: dict[str, object], why: str) -> None:
+    if given := [name for name, value in options.items() if value not in (None, False)]:
+        raise typer.BadParameter(f"{given[0]} {why}")
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -1,19 +1,25 @@
-"""Whether emitted sequences have the target's law: a test whose cells are equal by construction."""
+"""Whether emitted sequences have the target's law: counted in classes of tokens, and tested."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gammaplan.model.arrays import Floats
 from gammaplan.model.drawing import Integers
 
 MOST_CELLS = 128  # of one group of positions; more cells see a small difference less well
-PER_CELL = 20  # rounds that a cell must expect
+PER_CELL = 20  # rounds that a cell must expect; rarer cells are pooled
 TOGETHER = 7  # positions whose joint law is tested; longer drafts are tested in groups
+ROUNDING = 1e-9  # eigenvalues below this share of the largest are 0
 
 
 class Goodness(NamedTuple):
-    """A likelihood-ratio test: G², its degrees of freedom, and P(at least this G²)."""
+    """Pearson's X², its degrees of freedom, and P(at least this X²).
+
+    Infinite with probability 0 if something was emitted that never should be.
+    """
 
     statistic: float
     df: int
@@ -21,94 +27,133 @@ class Goodness(NamedTuple):
 
 
 class Losslessness:
-    """A test that sequences of tokens are drawn from their rows of target probabilities.
+    """A test that sequences of tokens are drawn from the target's rows.
+
+    At each position the vocabulary is cut into a few classes of about equal
+    probability (`classes`); a cell is a class at every position, and its
+    probability the product. Rounds over several windows of rows share one table
+    of cells.
 
     Notes
     -----
-    By Rosenblatt's transform each token x at position i becomes
-    ``u_i = P(tokens before x) + V p_i(x)``, V uniform, under any order of the
-    vocabulary. Sequences have the law of the rows exactly if ``u_1, u_2, ...``
-    are independent and uniform [1]_, so a grid over the unit cube has cells of
-    equal probability: none is sparse, none needs pooling, and rounds over
-    different rows share one table. Tokens are ordered by p / q, since a rule
-    that favours the draft moves mass along that order.
-
-    G² is divided by Williams' ``1 + (cells + 1) / (6 rounds)`` [2]_, which
-    makes its mean that of the chi-square law to the second order.
-
-    References
-    ----------
-    .. [1] M. Rosenblatt, "Remarks on a multivariate transformation," Ann.
-       Math. Statist. 23, 1952.
-    .. [2] D. A. Williams, "Improved likelihood ratio tests for complete
-       contingency tables," Biometrika 63, 1976.
+    With ``n_w`` rounds over window w, whose cells have the probabilities
+    ``pi_w``, the counts have mean ``e = sum_w n_w pi_w`` and covariance ``C =
+    sum_w n_w (diag(pi_w) - pi_w pi_w')``. The statistic is ``(o - e)' C^- (o -
+    e)``, chi-square with the rank of C as degrees of freedom; for one window it
+    is Pearson's ``sum (o - e)^2 / e``. Cells that expect fewer than `PER_CELL`
+    rounds are pooled, which looks at e alone and not at what was counted.
     """
 
     def __init__(self, positions: int, rounds: int) -> None:
         limit = min(MOST_CELLS, rounds // PER_CELL)
         together = min(TOGETHER, limit.bit_length() - 1)
         parts = -(-positions // together) if together > 0 else 0
-        self._groups = np.array_split(np.arange(positions), parts) if parts else []
-        self._bins = [int(limit ** (1 / len(group)) + 1e-9) for group in self._groups]
-        self._tables = [
-            np.zeros(bins ** len(group), dtype=np.int64)
-            for bins, group in zip(self._bins, self._groups, strict=True)
-        ]
+        groups = np.array_split(np.arange(positions), parts) if parts else []
+        self._tables = [_Table(group, limit) for group in groups]
+        self._impossible = False
 
-    def add(self, uniforms: Floats) -> None:
-        """Count some rounds: their transformed tokens, shape ``(rounds, positions)``."""
-        for i, (bins, group) in enumerate(zip(self._bins, self._groups, strict=True)):
-            digits = (uniforms[:, group] * bins).astype(np.int64)
-            cells = np.minimum(digits, bins - 1) @ bins ** np.arange(len(group))
-            self._tables[i] += np.bincount(cells, minlength=len(self._tables[i]))
+    def add(self, tokens: Integers, p: Floats, orders: list[Integers]) -> None:
+        """Count some rounds over one window.
+
+        Parameters
+        ----------
+        tokens : ndarray of int, shape ``(rounds, positions)``
+            What was emitted.
+        p : ndarray of float, shape ``(positions, vocabulary)``
+            The target's rows.
+        orders : list of ndarray of int, shape ``(vocabulary,)``
+            For each position the order in which the vocabulary is cut.
+        """
+        self._impossible |= not p[np.arange(len(p)), tokens].all()
+        for table in self._tables:
+            table.add(tokens, p, orders)
 
     def result(self) -> Goodness | None:
         """The test; None if there were too few rounds for two cells."""
         if not self._tables:
             return None
-        from scipy.special import chdtrc, xlogy
+        from scipy.special import chdtrc
 
-        statistic, df = 0.0, 0
-        for table in self._tables:
-            rounds, cells = int(table.sum()), len(table)
-            expected = rounds / cells
-            g2 = 2 * float(xlogy(table, table / expected).sum())
-            statistic += max(0.0, g2) / (1 + (cells + 1) / (6 * rounds))
-            df += cells - 1
-        return Goodness(statistic, df, float(chdtrc(df, statistic)))
+        parts = [table.result() for table in self._tables]
+        statistic, df = sum(part[0] for part in parts), sum(part[1] for part in parts)
+        if self._impossible:
+            return Goodness(math.inf, df, 0.0)
+        return Goodness(statistic, df, float(chdtrc(df, statistic)) if df else 1.0)
 
 
-def transformed(tokens: Integers, p: Floats, order: Integers, v: Floats) -> Floats:
-    """Rosenblatt's transform of tokens of one row.
+class _Table:
+    """The joint table of some positions."""
 
-    Parameters
-    ----------
-    tokens : ndarray of int, shape ``(rounds,)``
-        The tokens.
-    p : ndarray of float, shape ``(vocabulary,)``
-        The probabilities that they should have.
-    order : ndarray of int, shape ``(vocabulary,)``
-        The vocabulary in the order of the transform.
-    v : ndarray of float, shape ``(rounds,)``
-        Uniforms that spread a token over its own probability. [0 to 1]
+    def __init__(self, positions: Integers, limit: int) -> None:
+        self._positions = positions
+        self._cuts = int(limit ** (1 / len(positions)) + 1e-9)
+        size = self._cuts ** len(positions)
+        self._counted, self._expected = np.zeros(size, dtype=np.int64), np.zeros(size)
+        self._squares, self._windows = np.zeros((size, size)), 0
 
-    Returns
-    -------
-    ndarray of float64, shape ``(rounds,)``
-        Uniform on [0, 1] if the tokens have the law `p`.
+    def add(self, tokens: Integers, p: Floats, orders: list[Integers]) -> None:
+        cells, law = np.zeros(len(tokens), dtype=np.int64), np.ones(1)
+        for i in self._positions:
+            of_token = classes(p[i], orders[i], self._cuts)
+            cells = cells * self._cuts + of_token[tokens[:, i]]
+            share = np.bincount(of_token, weights=p[i], minlength=self._cuts)
+            law = np.multiply.outer(law, share / share.sum()).ravel()
+        self._counted += np.bincount(cells, minlength=len(law))
+        self._expected += len(tokens) * law
+        self._windows += 1
+        self._squares += len(tokens) * np.multiply.outer(law, law)
+
+    def result(self) -> tuple[float, int]:
+        """X² and its degrees of freedom."""
+        pool = _pooled(self._expected)
+        size = int(pool.max()) + 1
+        counted = np.bincount(pool, self._counted, size)
+        expected = np.bincount(pool, self._expected, size)
+        if self._windows == 1:
+            real = expected > 0
+            x2 = float(((counted - expected)[real] ** 2 / expected[real]).sum())
+            return x2, int(np.count_nonzero(real)) - 1
+        pairs = (pool[:, None] * size + pool).ravel()
+        squares = np.bincount(pairs, self._squares.ravel(), size**2).reshape(size, size)
+        sizes, axes = np.linalg.eigh(np.diag(expected) - squares)
+        real = sizes > ROUNDING * max(1.0, float(sizes.max()))
+        along = ((counted - expected) * axes.T).sum(axis=1)[real]
+        return float((along**2 / sizes[real]).sum()), int(np.count_nonzero(real))
+
+
+def _pooled(expected: Floats) -> Integers:
+    """The pool of each cell: its own, or that of all cells that expect too few rounds."""
+    rare = expected < PER_CELL
+    pool = np.cumsum(~rare) - 1
+    together = int(np.count_nonzero(~rare))
+    if together and expected[rare].sum() < PER_CELL:  # too few even together
+        together = int(pool[np.flatnonzero(~rare)[expected[~rare].argmin()]])
+    pool[rare] = together
+    return pool
+
+
+def classes(p: Floats, order: Integers, cuts: int) -> NDArray[np.int64]:
+    """The class of each token: the vocabulary in `order`, cut into parts of equal probability.
+
+    A token is in the class in which the middle of its own probability lies.
 
     Examples
     --------
-    >>> transformed(np.array([0, 1]), np.array([0.25, 0.75]), np.array([1, 0]), np.full(2, 0.5))
-    array([0.875, 0.375])
+    >>> classes(np.array([0.5, 0.1, 0.2, 0.2]), np.array([3, 1, 0, 2]), 2)
+    array([1, 0, 1, 0])
     """
-    before = np.empty_like(p)
-    ahead = p[order].cumsum()
-    before[order] = ahead - p[order]
-    return np.asarray((before[tokens] + v * p[tokens]) / ahead[-1])
+    ordered = p[order]
+    ahead = ordered.cumsum()
+    middle = (ahead - ordered / 2) / ahead[-1]
+    found = np.empty(len(p), dtype=np.int64)
+    found[order] = np.minimum(middle * cuts, cuts - 1).astype(np.int64)
+    return found
 
 
 def favoured_order(p: Floats, q: Floats) -> Integers:
-    """The vocabulary by falling p / q: first what a draft gives too rarely."""
+    """The vocabulary by falling p / q: first what a draft gives too rarely.
+
+    A rule that favours the draft moves probability along this order.
+    """
     ratio = np.divide(q, p, out=np.full_like(p, np.inf), where=p > 0)
     return ratio.argsort(kind="stable")

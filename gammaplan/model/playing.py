@@ -7,7 +7,7 @@ import numpy as np
 
 from gammaplan.model.arrays import Floats
 from gammaplan.model.drawing import Integers, draw
-from gammaplan.model.losslessness import Goodness, Losslessness, favoured_order, transformed
+from gammaplan.model.losslessness import Goodness, Losslessness, favoured_order
 from gammaplan.model.rounds import Verified
 from gammaplan.model.rules import RULES, Lenience, Rule
 from gammaplan.model.simulation import Tally, Told
@@ -152,10 +152,7 @@ class _Game:
         for start in range(0, rounds, block):
             accepted, emitted = _emit(self._play, p, q, min(block, rounds - start), self._rng)
             counts += np.bincount(accepted, minlength=len(p))
-            u = self._rng.random(emitted.shape)
-            for i, order in enumerate(orders):
-                u[:, i] = transformed(emitted[:, i], p[i], order, u[:, i])
-            self._test.add(u)
+            self._test.add(emitted, p, orders)
         self._counts.append(counts)
         if (alpha := self._play.alpha(p[:-1], q)) is not None:
             self._alpha += rounds * alpha
@@ -170,9 +167,9 @@ class _Game:
 
 
 def _orders(p: Floats, q: Floats) -> list[Integers]:
-    """The vocabulary at each position, as the test wants it."""
+    """The vocabulary at each position, as the test cuts it; the bonus token's by falling p."""
     favoured = [favoured_order(a, b) for a, b in zip(p, q, strict=False)]
-    return [*favoured, np.arange(p.shape[-1])]
+    return [*favoured, (-p[-1]).argsort(kind="stable")]
 
 
 def one_hot(q: Floats) -> Floats:

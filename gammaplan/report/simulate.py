@@ -54,7 +54,7 @@ def _print_law(out: Console, part: SimulateResult) -> None:
 
 def _print_rules(out: Console, part: SimulateResult) -> None:
     rules = part["rules"]
-    say(out, f"{_verdict(rules)}.", style="bold")
+    say(out, _verdict(rules, out.width), style="bold")
     out.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rule", no_wrap=True)
@@ -77,17 +77,18 @@ def _print_rules(out: Console, part: SimulateResult) -> None:
     )
 
 
-def _verdict(rules: list[RuleShape]) -> str:
-    """Which rules are lossless and which are not, in one line."""
-    groups: dict[str, list[str]] = {}
+def _verdict(rules: list[RuleShape], width: int) -> str:
+    """Which rules are lossless and which are not, in one line; the last group may be counted."""
+    groups: dict[str, list[str]] = {"Lossless": [], "Lossy": [], "Not tested": []}
     for rule in rules:
-        if rule["lossless"] is None:
-            groups.setdefault("Not tested", []).append(rule["name"])
-        else:
-            good = rule["lossless"] and rule["exact"]
-            groups.setdefault("Lossless" if good else "Lossy", []).append(rule["name"])
-    order = [name for name in ("Lossless", "Lossy", "Not tested") if name in groups]
-    return ". ".join(f"{name}: {', '.join(groups[name])}" for name in order)
+        good = "Lossless" if rule["lossless"] and rule["exact"] else "Lossy"
+        groups["Not tested" if rule["lossless"] is None else good].append(rule["name"])
+    told = {verdict: names for verdict, names in groups.items() if names}
+    line = " ".join(f"{verdict}: {', '.join(names)}." for verdict, names in told.items())
+    if len(line) <= width or len(told) == 1:
+        return line
+    (first, names), (last, others) = told.items()
+    return f"{first}: {', '.join(names)}. {last}: the other {len(others)}."
 
 
 def _output(rule: RuleShape) -> str:
@@ -96,7 +97,7 @@ def _output(rule: RuleShape) -> str:
         return "not tested"
     if rule["exact"]:
         return "the target's" if rule["lossless"] else "not the target's, and should be"
-    return "lossy by design, not seen here" if rule["lossless"] else "lossy"
+    return "lossy, not seen" if rule["lossless"] else "lossy"
 
 
 def _number(value: float | None) -> str:

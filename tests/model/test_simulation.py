@@ -7,6 +7,7 @@ import gammaplan as gp
 from gammaplan.errors import DomainError
 from gammaplan.model.simulation import BLOCK, simulate_drafts
 
+
 @pytest.mark.parametrize("alpha", [0.0, 0.05, 0.5, 0.8, 0.99, 1.0])
 @pytest.mark.parametrize("gamma", [0, 1, 6, 40])
 def test_tokens_per_round_are_those_of_the_formula(alpha, gamma):
