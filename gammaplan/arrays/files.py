@@ -45,7 +45,7 @@ def named_arrays(source: str, *, most: int | None = None) -> list[Found]:
             raise InputError(f"{source}: names {len(paths)} files, and {most} was required")
         if paths:
             return [_one_array(path, wanted) for path in paths]
-    raise InputError(f"{source}: no such file; a .npy, .npz or .safetensors file was required")
+    raise InputError(f"{source}: is no file; a .npy, .npz or .safetensors file was required")
 
 
 def _matching(pattern: str) -> list[str]:

@@ -234,4 +234,5 @@ def _type_name(dtype: str) -> str:
 
 
 def _plain(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, shape[:8]))}{', …' if len(shape) > 8 else ''})"
+    """A shape as Python prints it, cut where somebody made it long."""
+    return str(shape) if len(shape) <= 8 else f"{shape[:8]}…"

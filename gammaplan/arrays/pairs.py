@@ -96,6 +96,8 @@ def open_pair(target: str, draft: str | None, *, vocab: int | None = None) -> Pa
     InputError
         As `open_rows` and `pair`.
     """
+    if draft is None and target.endswith(".npy"):
+        raise InputError(f"{target}: holds one array; the draft's file was required beside it")
     if draft is None:
         target, draft = f"{target}:target", f"{target}:draft"
     return pair(open_rows(target), open_rows(draft), vocab=vocab)

@@ -11,7 +11,7 @@ from gammaplan.model.arrays import Booleans, Floats
 from gammaplan.model.intervals import Blocks, Interval, Requests, cluster_interval
 from gammaplan.model.overlap import Measures
 
-BINS = 4096  # of the histogram that quantiles are read from
+BINS = 4000  # of the histogram that quantiles are read from
 WORST = 5
 
 
