@@ -129,7 +129,8 @@ def rows_results(
     gamma = DEFAULT_GAMMA if asked.gamma is None else asked.gamma
     _within_limits(gamma, rounds, source)
     if gamma >= source.positions > 1:
-        cases.findings.append(finding("rows_repeated", rows=source.positions, gamma=gamma))
+        few = source.positions
+        cases.findings.append(finding("rows_repeated", rows=few, gamma=gamma, needed=gamma + 1))
     results = [_played(source, drawn, chosen, gamma, rounds, seed) for drawn in settings]
     if len(settings) > 1:
         for drawn, result in zip(settings, results, strict=True):

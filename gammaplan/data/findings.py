@@ -236,7 +236,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "rows_repeated": (
         "note",
-        "the arrays have {rows} rows and γ {gamma} needs one more than γ: they are repeated",
+        "the arrays have {rows} rows and a round of γ {gamma} needs {needed}: they are repeated",
     ),
     "too_few_rounds_to_test": (
         "warning",

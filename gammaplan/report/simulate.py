@@ -78,17 +78,24 @@ def _print_rules(out: Console, part: SimulateResult) -> None:
 
 
 def _verdict(rules: list[RuleShape], width: int) -> str:
-    """Which rules are lossless and which are not, in one line; the last group may be counted."""
-    groups: dict[str, list[str]] = {"Lossless": [], "Lossy": [], "Not tested": []}
-    for rule in rules:
-        good = "Lossless" if rule["lossless"] and rule["exact"] else "Lossy"
-        groups["Not tested" if rule["lossless"] is None else good].append(rule["name"])
-    told = {verdict: names for verdict, names in groups.items() if names}
-    line = " ".join(f"{verdict}: {', '.join(names)}." for verdict, names in told.items())
-    if len(line) <= width or len(told) == 1:
+    """Which rules are lossless and which are not, in one line; where it is long, counted."""
+    groups: dict[str, list[str]] = {}
+    for rule in sorted(rules, key=lambda rule: not rule["exact"]):
+        groups.setdefault(_group(rule), []).append(rule["name"])
+    line = " ".join(f"{group}: {', '.join(names)}." for group, names in groups.items())
+    if len(line) <= width:
         return line
-    (first, names), (last, others) = told.items()
-    return f"{first}: {', '.join(names)}. {last}: the other {len(others)}."
+    first, *rest = groups
+    counts = "".join(f" {group}: {len(groups[group])} rules." for group in rest)
+    return f"{first}: {', '.join(groups[first])}.{counts}"
+
+
+def _group(rule: RuleShape) -> str:
+    if rule["lossless"] is None:
+        return "Not tested"
+    if not rule["lossless"]:
+        return "Lossy"
+    return "Lossless" if rule["exact"] else "Lossy, not seen here"
 
 
 def _output(rule: RuleShape) -> str:
