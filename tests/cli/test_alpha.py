@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gammaplan as gp
-from gammaplan.arrays import measuring
+from gammaplan.arrays import measuring, pairs
 from gammaplan.model.rules import RULES
 
 TOY = "alpha --target-logits 2,0 --draft-logits 1.5,0"
@@ -122,11 +122,10 @@ def test_one_row_can_be_picked(cli, files):
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_workers_change_nothing(cli, files, workers, monkeypatch):
-    monkeypatch.setattr(measuring, "CHUNK", 120)  # several tasks for a small file
-    alone = answer(cli, f"{files} --temperature 0,0.7 --sequences ids.npy")
-    assert (
-        answer(cli, f"{files} --temperature 0,0.7 --sequences ids.npy --workers {workers}") == alone
-    )
+    monkeypatch.setattr(pairs, "BLOCK", 120)
+    monkeypatch.setattr(measuring, "CHUNK", 120)  # 15 tasks for a small file
+    args = f"{files} --temperature 0,0.7 --sequences ids.npy"
+    assert answer(cli, f"{args} --workers {workers}")["result"] == answer(cli, args)["result"]
 
 
 def test_a_bad_row_is_named_and_nothing_is_answered(cli, files):

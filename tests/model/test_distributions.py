@@ -122,5 +122,5 @@ def test_what_is_no_distribution_is_named(p, q, message):
 
 
 def test_an_unknown_rule_is_named():
-    with pytest.raises(gp.DomainError, match="rule must be one of residual, block, .*, got best"):
+    with pytest.raises(gp.DomainError, match=r"rule must be one of residual, block, .*, got best"):
         gp.alpha_from_distributions([1.0], [1.0], rule="best")
