@@ -23,6 +23,7 @@ ANSWERS = [
     "tokens --alpha 0.8",
     "ceiling --alpha 0.8 --c 0.1",
     "sweep",
+    "simulate --alpha 0.8 --rounds 1000",
     "convert --mean-length 4.739 --gamma 6",
     "convert --survival 0.9,0.8",
     "convert --histogram 39,1,0,3",

@@ -107,7 +107,7 @@ def simulate(
 
         gammaplan simulate --alpha 0.8 --gamma 6 --rounds 100000
 
-        gammaplan simulate target.npy draft.npy --gamma 4 --temperature 0.8
+        gammaplan simulate --target-logits 2,0 --draft-logits 1.5,0 --gamma 4
     """
     from gammaplan.cli.evidence import NO_COST, Cases, gather
     from gammaplan.cli.output import Output, show
