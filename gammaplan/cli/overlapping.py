@@ -263,5 +263,9 @@ def _where(rows: Sequence[AlphaRow], row: AlphaRow) -> str:
     """Which row of several is meant, at the end of a clause."""
     if len(rows) == 1:
         return ""
-    varied = {k: v for k, v in row["labels"].items() if any(r["labels"].get(k) != v for r in rows)}
-    return " at " + ", ".join(f"{name} {value}" for name, value in varied.items())
+    varied = {
+        name: value
+        for name, value in row["labels"].items()
+        if isinstance(value, int | float) and any(r["labels"].get(name) != value for r in rows)
+    }
+    return " at " + ", ".join(f"{k.replace('_', ' ')} {v:g}" for k, v in varied.items())

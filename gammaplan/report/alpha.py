@@ -182,14 +182,15 @@ def _rules_of(row: AlphaRow) -> Table:
 
 def _rules_by_row(rows: Sequence[AlphaRow]) -> Table:
     varied = _varied(rows)
-    lossy = [name for name, rule in rows[0]["rules"].items() if not rule["lossless"]]
-    heads = [name.replace("_", " ") + "!" * (name in lossy) for name in rows[0]["rules"]]
+    names = [name for name in rows[0]["rules"] if name != "block"]  # it repeats the residual α
+    lossless = {name: rows[0]["rules"][name]["lossless"] for name in names}
+    heads = [name.replace("_", " ") + "!" * (not lossless[name]) for name in names]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in (*(SETTINGS[n] for n in varied), *heads):
         table.add_column(head, justify="right")
     for row in rows:
         cells = [_value(row, name) for name in varied]
-        cells += [f"{rule['alpha']:.4f}" for rule in row["rules"].values()]
+        cells += [f"{row['rules'][name]['alpha']:.4f}" for name in names]
         table.add_row(*(Text(cell) for cell in cells))
     table.caption = "α by rule; ! changes what is emitted"
     table.caption_justify = "left"
