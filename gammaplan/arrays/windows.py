@@ -12,7 +12,7 @@ from gammaplan.model.distributions import transform
 from gammaplan.model.overlap import BadRow, Drawn, Kind, peaked
 
 MOST = 64  # windows: enough to see many contexts
-ELEMENTS = 2**25  # probabilities of all windows together: a few seconds for every rule
+ELEMENTS = 2**24  # probabilities of all windows together: a few seconds for every rule
 
 
 def window_starts(positions: int, rows: int, vocab: int) -> list[int]:
