@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from gammaplan.arrays.floats import BFLOAT16, READABLE
-from gammaplan.arrays.rows import Part
+from gammaplan.arrays.rows import UNREADABLE, Part
 from gammaplan.errors import InputError
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -87,7 +87,9 @@ def _npz(path: str, file: IO[bytes], size: int) -> Iterator[Found]:
                 with whole.open(info) as member:
                     found = _npy_header(path, f"{path}:{name}", member, info.file_size)
                 yield found._replace(name=name, member=info.filename)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except InputError:
+        raise
+    except UNREADABLE as error:
         raise InputError(f"{path}: is a damaged or unreadable .npz file: {error}") from None
 
 

@@ -18,6 +18,7 @@ from gammaplan.arrays.floats import itemsize, precision, widen
 from gammaplan.errors import InputError
 from gammaplan.model.sampling import Reals
 
+UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
 BLOCK = 2**17  # elements of a block: two of them and their work stay in a cache
 
 
@@ -118,7 +119,7 @@ def seek_row(part: Part, file: IO[bytes], row: int) -> None:
     """Put the file at the start of a row."""
     try:
         file.seek(part.offset + row * part.row_bytes)
-    except (OSError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise InputError(f"{part.name}: row {row} cannot be reached: {error}") from None
 
 
@@ -130,7 +131,7 @@ def read_raw(part: Part, file: IO[bytes], row: int, raw: NDArray[np.uint8]) -> N
         at = f"{part.name}: row {row + got // part.row_bytes}"
         try:
             count = file.readinto(view[got:])  # type: ignore[attr-defined]  # both kinds have it
-        except (OSError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+        except UNREADABLE as error:
             raise InputError(f"{at} cannot be read: {error}") from None
         if not count:
             raise InputError(f"{at} is cut; {part.rows} rows were announced")

@@ -1,9 +1,12 @@
 """What cannot be read: one sentence with the file, the row and what was required."""
 
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gammaplan.arrays.files import open_rows
 from gammaplan.arrays.pairs import open_pair
@@ -154,3 +157,31 @@ def test_tensor_entries_are_read_where_they_say(tmp_path):
     )
     rows = open_rows(f"{tmp_path / 'x.safetensors'}:b")
     assert (next(rows.blocks(0, 5, 5, 8)) == data).all()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A file of each kind."""
+    folder = tmp_path_factory.mktemp("written")
+    saved(folder, a=LOGITS)
+    np.savez(folder / "b.npz", x=LOGITS)
+    np.savez_compressed(folder / "c.npz", x=np.tile(LOGITS, 20))
+    data = LOGITS.astype("<f4")
+    (folder / "d.safetensors").write_bytes(safetensors({"x": tensor(data, "F32")}, data.tobytes()))
+    return sorted(folder.iterdir())
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_whatever_is_damaged_a_file_is_read_or_refused(written, data):
+    file = data.draw(st.sampled_from(written))
+    content = bytearray(file.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    damaged = file.with_name(f"damaged{file.suffix}")
+    damaged.write_bytes(content)
+    with suppress(InputError):
+        rows = open_rows(str(damaged))
+        assert sum(len(b) for b in rows.blocks(0, rows.positions, 5, rows.vocab)) == rows.positions
+    damaged.unlink()
