@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gammaplan.shapes.parts import AcceptanceShape
     from gammaplan.shapes.simulate import RuleShape, SimulateResult
 
-MOST_DRAWN = 10**9  # tokens drawn by one rule: some minutes
-MOST_IN_WINDOW = 2**25  # probabilities of a window: it is held in memory
+MOST_DRAWN = 3 * 10**8  # tokens drawn by one rule: some minutes
+MOST_IN_WINDOW = 2**23  # probabilities of a window: it is held in memory
 LEVEL = 1e-4  # p-values below it call a rule lossy
 
 

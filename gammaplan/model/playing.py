@@ -18,7 +18,7 @@ from gammaplan.model.verification import (
     verify_typical,
 )
 
-TOKENS = 2**18  # tokens at a time
+TOKENS = 2**20  # tokens at a time
 LENIENCE = Lenience.lenience
 
 

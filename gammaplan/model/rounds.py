@@ -108,7 +108,7 @@ class Rounds:
         full = accepted == self.lengths
         groups = [
             (i, np.flatnonzero((accepted == i) & (full == whole)), whole)
-            for i in range(self.gamma + 1)
+            for i in np.flatnonzero(np.bincount(accepted)).tolist()
             for whole in (False, True)
         ]
         return [group for group in groups if group[1].size]

@@ -78,16 +78,15 @@ def _print_rules(out: Console, part: SimulateResult) -> None:
 
 
 def _verdict(rules: list[RuleShape], width: int) -> str:
-    """Which rules are lossless and which are not, in one line; where it is long, counted."""
+    """Which rules are lossless and which are not, in one line; where it is long, the first."""
     groups: dict[str, list[str]] = {}
     for rule in sorted(rules, key=lambda rule: not rule["exact"]):
         groups.setdefault(_group(rule), []).append(rule["name"])
-    line = " ".join(f"{group}: {', '.join(names)}." for group, names in groups.items())
-    if len(line) <= width:
-        return line
-    first, *rest = groups
-    counts = "".join(f" {group}: {len(groups[group])} rules." for group in rest)
-    return f"{first}: {', '.join(groups[first])}.{counts}"
+    told = [f"{group}: {', '.join(names)}." for group, names in groups.items()]
+    line = " ".join(told)
+    if len(line) > width and next(iter(groups)) == "Lossless":
+        return f"{told[0]} The others are lossy."
+    return line
 
 
 def _group(rule: RuleShape) -> str:
