@@ -27,6 +27,7 @@ ANSWERS = [
     "convert --mean-length 4.739 --gamma 6",
     "convert --survival 0.9,0.8",
     "convert --histogram 39,1,0,3",
+    "alpha --target-logits 2,0 --draft-logits 1.5,0 --temperature 0,1",
 ]
 
 
