@@ -48,6 +48,38 @@ def test_one_setting_is_answered_at_the_top(cli):
     assert result["alpha"] == result["rows"][0]["alpha"] == result["acceptance"]["alpha"]
 
 
+def test_a_row_has_the_keys_of_the_contract(cli):
+    result = answer(cli, TOY)["result"]
+    assert result.keys() == {
+        "rows",
+        "order",
+        "positions",
+        "vocab",
+        "sequences",
+        "alpha",
+        "acceptance",
+    }
+    assert result["rows"][0].keys() >= {
+        "labels",
+        "temperature",
+        "draft_temperature",
+        "top_k",
+        "top_p",
+        "min_p",
+        "alpha",
+        "interval",
+        "tv",
+        "argmax_agreement",
+        "draft_mass_outside_target",
+        "target_mass_outside_draft",
+        "positions",
+        "quantiles",
+        "expected_tokens",
+        "rules",
+        "acceptance",
+    }
+
+
 def test_files_are_measured_as_the_python_functions_do(cli, files):
     found = answer(cli, f"{files} --temperature 0.7 --top-k 10 --top-p 0.9")["result"]["rows"][0]
     p, q = (gp.transform(x, temperature=0.7, top_k=10, top_p=0.9) for x in (TARGET, DRAFT))
