@@ -160,7 +160,7 @@ COMMANDS = [
     "sweep",
     "sweep --alpha 0,0.5,1 --c 0,0.5,1,2",
     "alpha --target-logits 2,0 --draft-logits 1.5,0 --temperature 0,0.5,1",
-    "alpha --target-logits 1000,-inf,0 --draft-logits 1,2,3 --top-p 0.5 --draft-top-p 0.9 --gamma 5",
+    "alpha --target-logits 1000,-inf,0 --draft-logits 1,2,3 --top-p 0.5 --draft-top-p 0.9 -g 5",
     "alpha --target-logits 3,2,1 --draft-logits 3,1,2 --top-k 2 --rules --order llama.cpp",
     "simulate --rounds 100",
     "simulate --alpha 0 --gamma 3 --rounds 1",
