@@ -32,7 +32,9 @@ class Play(NamedTuple):
 
     def alpha(self, p: Floats, q: Floats) -> Floats | None:
         """P(a token is drafted and accepted) for each row; None if it depends on the others."""
-        return None if self.rule is None else np.asarray(self.rule.accepted(p, q).sum(axis=-1))
+        if self.rule is None:
+            return None
+        return np.asarray(np.minimum(self.rule.accepted(p, q).sum(axis=-1), 1))
 
 
 def plays(lenience: float = LENIENCE) -> dict[str, Play]:
