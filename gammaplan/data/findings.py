@@ -346,6 +346,29 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "the range(s) {ranges} rest on one batch size each: noise of one point may have made them",
     ),
+    "support_mismatch": (
+        "warning",
+        "the draft puts {mass} of its mass where the target has none{where}: those tokens are "
+        "refused with certainty, however confident the draft is, so α is at most {alpha}; give the "
+        "draft the same truncation, or a lower temperature",
+    ),
+    "sequence_matters": (
+        "note",
+        "rounds on the positions as they follow each other give {real} tokens at γ {gamma}{where}, "
+        "one α for all gives {mean}: acceptance comes in stretches, and plans from α alone miss it",
+    ),
+    "bfloat16_assumed": (
+        "note",
+        "{name} holds two-byte elements without a type: they are taken as bfloat16",
+    ),
+    "rows_repeated": (
+        "note",
+        "the arrays have {rows} rows and a round of γ {gamma} needs {needed}: they are repeated",
+    ),
+    "too_few_rounds_to_test": (
+        "warning",
+        "{rounds} rounds are too few to test what is emitted: at least 40 are needed",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 
