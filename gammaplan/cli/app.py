@@ -24,8 +24,10 @@ COMMANDS = {
     "fit": "Have a log or a metrics page: α with an honest interval, and what it depends on.",
     "plan": "Have reports, timings or runs: the draft length to use, and what to measure next.",
     "cost": "Have timings or runs: what a round costs, and where each term came from.",
+    "alpha": "Have logits of target and draft: α, and what sampling settings do to it.",
     "explain": "Have a run: where a round's time goes, and what would make it pay.",
     "tree": "Know how often each child is accepted: the best draft tree, or a chain instead.",
+    "simulate": "Know α, or have logits: rounds played out, and whether a rule is lossless.",
     "schema": "The JSON Schema of a command's document.",
 }
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gammaplan.cli import batchoptions as b
 from gammaplan.cli import options as o
 from gammaplan.cli.flags import (
     AS_TABLE,
@@ -20,23 +21,36 @@ def cost(
     times: TimeFlags = NO_TIMES,
     gamma: o.RunGamma = None,
     runs: RunFlags = NO_RUNS,
+    verify_curve: b.VerifyCurve = None,
+    batch: b.Batches = None,
+    block: b.Block = None,
     method: o.Method = None,
     pick: o.Pick = None,
     output: OutputFlags = AS_TABLE,
 ) -> None:
     """Have timings or runs: what a round costs, and where each term came from.
 
-    The answer is evidence for `optimum`, `table`, `plan` and `ceiling`.
+    The answer is evidence for `optimum`, `table`, `plan` and `ceiling`. A
+    verify curve holds timed target passes by the tokens in them: llama-bench,
+    llama-batched-bench, or CSV with tokens, ms and, for a surface, batch.
 
         gammaplan cost --target-ms 14.1 --draft-ms 1.8 --verify-ms 18.5 --gamma 4
 
         gammaplan cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --run gamma=2,speedup=1.4
+
+        gammaplan cost --verify-curve bench.json --draft-ms 1.8
     """
     from gammaplan.cli.costs import Asked, answered
     from gammaplan.cli.output import Output, show
 
     out = Output.of(*output)
-    done = answered(Asked(files or [], times, gamma, runs, method, pick))
+    asked = Asked(files or [], times, gamma, runs, method, pick)
+    if verify_curve or batch or block:
+        from gammaplan.cli.verifying import Curves, answered_by_curves
+
+        done = answered_by_curves(asked, Curves(verify_curve or [], batch, block))
+    else:
+        done = answered(asked)
     show(
         "cost",
         inputs=done.inputs,

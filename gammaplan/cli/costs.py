@@ -72,6 +72,7 @@ def _from_times(asked: Asked) -> Answered:
     unmeasured = "not measured: 0"
     result: CostResult = {
         "costs": [shape],
+        "curves": [],
         "textbook": {"c": made.c, "source": timings.c_source},
         "terms": [
             {"name": "c", "value": made.c, "source": timings.c_source},
@@ -160,6 +161,7 @@ def _of_setup(
         textbook = {"c": ratio, "source": "(round cost − 1) ÷ γ, all of it taken as drafting"}
     return {
         "costs": [shape],
+        "curves": [],
         "textbook": textbook,
         "terms": _terms(fit, timings),
         "rows": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from gammaplan.report.plain import printable
 if TYPE_CHECKING:
     from gammaplan.cli.deciding import Search
     from gammaplan.cli.evidence import Case
-    from gammaplan.cli.subjects import Subject
+    from gammaplan.cli.subjects import Given, Subject
     from gammaplan.model.calibration import Calibration
     from gammaplan.shapes.answers import OptimumResult
+    from gammaplan.shapes.parts import AcceptanceShape, CostShape
     from gammaplan.shapes.planning import AssumptionShape, NarrowShape
 
+UNUSED = "not used, priors by engine predicted worse"
 # Which option sets an assumption of a calibration.
 OPTIONS = {
     "alpha": "--alpha",
@@ -59,12 +62,27 @@ def assumptions(
             add("c", cost["c"], sources["c"], "--c")
             add("overhead", cost["overhead"], sources["overhead"], "--overhead")
             add("verify_slope", cost["verify_slope"], sources["verify_slope"], "--verify-slope")
+    for name, value, source in _said_with(subject.given, law, cost, calibration is not None):
+        add(name, value, source, f"--{name.replace('_', '-')}")
     reached, best = case.acceptance.observed_to, optimum["gamma"]
     if reached is not None and law["beyond"] is not None and (best is None or best >= reached):
         add("beyond", law["beyond"], f"past position {reached}", None)
     if search.max_gamma is not None:
         add("max_gamma", search.max_gamma, "flag", "--max-gamma")
     return found
+
+
+def _said_with(
+    given: Given, law: AcceptanceShape, cost: CostShape | None, calibrated: bool
+) -> Iterator[tuple[str, float | None, str]]:
+    """The options that choose a prior or mix in plain rounds: name, value, source."""
+    rests_on_prior = "prior" in (law.get("kind"), cost and cost["kind"])
+    if given.method is not None and (rests_on_prior or (calibrated and not given.textbook)):
+        yield "method", None, f"{given.method}: the prior of its family"
+    if given.prior_engine is not None:
+        yield "prior_engine", None, f"{given.prior_engine}: {UNUSED}"
+    if given.hit_rate is not None:
+        yield "hit_rate", given.hit_rate, "flag"
 
 
 def narrows(subject: Subject, case: Case, ahead: Predicted, best: int | None) -> NarrowShape | None:

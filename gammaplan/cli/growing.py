@@ -93,12 +93,16 @@ def grown(
             "c": cost.c,
             "overhead": cost.overhead,
             "verify_slope": cost.verify_slope,
-            "passes": [[float(n), t] for n, t in cost.passes],
+            "passes": [[float(n), t] for n, t in zip(*_timed(cost), strict=True)],
         }
         if cost
         else None,
     }
     return Grown(result, found)
+
+
+def _timed(cost: TreeCost) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    return (cost.passes.tokens, cost.passes.ms) if cost.passes else ((), ())
 
 
 def _speed(sized: Sized) -> float:

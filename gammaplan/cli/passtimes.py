@@ -1,75 +1,82 @@
 """Timed target passes by the tokens in them, from text or a file."""
 
-import csv
-import io
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import typer
 
-from gammaplan.errors import InputError
+from gammaplan.cli.curvefiles import Curve, read_curves
+from gammaplan.errors import DomainError
+from gammaplan.model.passes import PassTimes
 
-LARGEST = 2**20
-_POINT = re.compile(r"\s*(\d{1,9})\s*:\s*([\d.eE+-]+)\s*")
-
-Passes = tuple[tuple[int, float], ...]
-
-
-def read_passes(text: str) -> Passes:
-    """(tokens, time) in rising order, of ``1:10,8:12`` or of a CSV file of tokens and ms."""
-    if _POINT.match(text):
-        points = [_POINT.fullmatch(part) for part in text.split(",")]
-        if None in points:
-            raise typer.BadParameter(
-                f"--verify-curve must be TOKENS:MS with commas, like 1:10,8:12, got {text}"
-            )
-        rows = [(p[1], p[2], "--verify-curve") for p in points if p]
-    else:
-        rows = _of_file(text)
-    passes: dict[int, float] = {}
-    for tokens, ms, where in rows:
-        try:
-            n, time = int(tokens), float(ms)
-        except ValueError:
-            raise InputError(
-                f"{where}: tokens must be a whole number and ms a number, got {tokens} and {ms}"
-            ) from None
-        if n < 1 or not 0 < time < float("inf"):
-            raise InputError(
-                f"{where}: a pass needs at least 1 token and a time above 0, got {tokens} in {ms}"
-            )
-        if n in passes:
-            raise InputError(f"{where}: a pass over {n} tokens was given twice")
-        passes[n] = time
-    return tuple(sorted(passes.items()))
+_POINT = re.compile(r"\s*(\d{1,9})\s*:\s*(\d[\d.eE+-]*)\s*")
+KEYS = ("curve", "batch", "context")
 
 
-def _of_file(path: str) -> list[tuple[str, str, str]]:
-    from gammaplan.engines.lines import named, open_stream
+class Timed(NamedTuple):
+    """The passes, what a draft pass took where the file says, and the picks not used."""
 
-    stream = open_stream(path)
+    passes: PassTimes
+    draft_ms: float | None = None
+    picks: tuple[str, ...] = ()
+
+
+def read_passes(text: str, pick: Sequence[str]) -> Timed:
+    """The passes of ``1:10,8:12``, or of a file that `cost --verify-curve` reads.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or holds no timed pass.
+    """
+    if not _POINT.match(text):
+        return _of_file(text, pick)
+    points = [_POINT.fullmatch(part) for part in text.split(",")]
     try:
-        whole = stream.read(LARGEST + 1)
-    finally:
-        if path != "-":
-            stream.close()
-    source = named(path)
-    if len(whole) > LARGEST or b"\0" in whole:
-        raise InputError(f"{source}: a CSV file of tokens and ms was expected")
-    lines = [
-        (f"{source}:{number}", [cell.strip().lower() for cell in cells])
-        for number, cells in enumerate(
-            csv.reader(io.StringIO(whole.decode("utf-8-sig", errors="replace"), newline="")), 1
+        pairs = sorted((int(p[1]), float(p[2])) for p in points if p)
+    except ValueError:
+        pairs = []
+    if len(pairs) < len(points):
+        raise typer.BadParameter(
+            f"--verify-curve must be TOKENS:MS with commas, like 1:10,8:12, got {text}"
         )
-        if any(cell.strip() for cell in cells)
-    ]
-    if not lines or not {"tokens", "ms"} <= set(lines[0][1]):
-        raise InputError(f"{source}: needs a header with the columns tokens and ms")
-    at = [lines[0][1].index(name) for name in ("tokens", "ms")]
-    rows = []
-    for where, cells in lines[1:]:
-        if len(cells) != len(lines[0][1]):
-            raise InputError(f"{where}: has {len(cells)} cells and the header {len(lines[0][1])}")
-        rows.append((cells[at[0]], cells[at[1]], where))
-    if not rows:
-        raise InputError(f"{source}: has no row under its header")
-    return rows
+    try:
+        passes = PassTimes(tuple(n for n, _ in pairs), tuple(ms for _, ms in pairs))
+    except DomainError as error:
+        raise typer.BadParameter(f"--verify-curve: {error}") from None
+    return Timed(_from_one(passes, text), picks=tuple(pick))
+
+
+def _of_file(path: str, pick: Sequence[str]) -> Timed:
+    curves, left = read_curves(path), []
+    for wanted in pick:
+        key, _, value = wanted.partition("=")
+        if key not in KEYS:
+            left.append(wanted)
+            continue
+        there = [str(getattr(curve.key, key)) for curve in curves]
+        curves = [c for c, name in zip(curves, there, strict=True) if name == value]
+        if not curves:
+            known = ", ".join(dict.fromkeys(there))
+            raise typer.BadParameter(f"--pick {wanted} matches no curve; {key} is {known}")
+    if len(curves) > 1:
+        raise typer.BadParameter(
+            f"{path} has {len(curves)} curves, and a tree is planned for one; choose it with "
+            f"--pick {_apart(curves)}=VALUE"
+        )
+    return Timed(_from_one(curves[0].passes, path), curves[0].draft_ms, tuple(left))
+
+
+def _apart(curves: Sequence[Curve]) -> str:
+    """The label in which the curves differ."""
+    return next((k for k in KEYS if len({getattr(c.key, k) for c in curves}) > 1), KEYS[0])
+
+
+def _from_one(passes: PassTimes, source: str) -> PassTimes:
+    if passes.tokens[0] != 1:
+        raise typer.BadParameter(
+            "--verify-curve must start with a pass over 1 token, the plain one, got "
+            f"{passes.tokens[0]} in {source}"
+        )
+    return passes

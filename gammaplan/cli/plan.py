@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gammaplan.cli import batchoptions as b
 from gammaplan.cli import options as o
 from gammaplan.cli import values
 from gammaplan.cli.flags import (
@@ -77,12 +78,19 @@ def plan(
     pick: o.Pick = None,
     cost: CostFlags = NO_COST,
     runs: RunFlags = NO_RUNS,
+    batch: b.Batches = None,
+    hit_rate: b.HitRate = None,
     method: o.Method = None,
     textbook: Textbook = False,
     candidate: Candidate = None,
     mix: Mix = None,
     prefill_ms: PrefillMs = None,
     output_tokens: OutputTokens = None,
+    engine: b.Engines = None,
+    target: b.TargetName = None,
+    draft: b.DraftName = None,
+    mtp_layers: b.MtpLayers = None,
+    prior_engine: b.PriorEngine = None,
     require_speedup: o.RequireSpeedup = None,
     require_gamma_in_band: o.RequireGammaInBand = None,
     output: OutputFlags = AS_TABLE,
@@ -95,7 +103,9 @@ def plan(
 
         gammaplan plan --gamma 5 --baseline-tps 41.6 --spec-tps 60.3 --pooled-rate 0.55
 
-        gammaplan plan fit.json --c 0.08
+        gammaplan plan fit.json --c 0.08 --engine vllm
+
+        gammaplan plan fit.json surface.json --batch 1,2,4,8,16,32,64
     """
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.planned import Asked, planned
@@ -119,8 +129,19 @@ def plan(
             output_tokens=output_tokens,
             require_speedup=require_speedup,
             in_band=require_gamma_in_band,
+            batches=batch,
+            hit_rate=hit_rate,
+            prior_engine=prior_engine,
         )
     )
+    if engine:
+        from gammaplan.cli.settings import EngineFlags, add_settings
+
+        add_settings(
+            done.result, done.cases, EngineFlags(engine, done.method, target, draft, mtp_layers)
+        )
+    elif (name := first_given(target=target, draft=draft, mtp_layers=mtp_layers)) is not None:
+        raise typer.BadParameter(f"{name} needs --engine, whose settings it goes into")
     show(
         "plan",
         inputs=done.cases.inputs,
@@ -131,6 +152,12 @@ def plan(
         render=_render,
         failed_gates=done.failed,
     )
+
+
+def first_given(**options: object) -> str | None:
+    """The first of these options that was given, as it is written."""
+    given = (name for name, value in options.items() if value is not None)
+    return next((f"--{name.replace('_', '-')}" for name in given), None)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -95,10 +95,13 @@ def _part(
         "narrows": narrows(subject, case, ahead, best),
         "assumptions": assumptions(subject, case, optimum, search),
         "schedule": [],
+        "batches": [],
+        "crossover": None,
         "drafts": [],
         "workloads": _workloads(subject, case, best, search),
         "gamma_per_workload": _apart(subject, case, optimum["speedup"], search),
         "settings": {},
+        "checks": {},
     }
 
 

@@ -1,4 +1,4 @@
-"""A progress bar over the bytes of large inputs, on a terminal's stderr."""
+"""A progress bar on a terminal's stderr: over the bytes of large inputs, or over many rounds."""
 
 import sys
 import time
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 WORTH = 512 * 2**20  # bytes that take about a second to read
+EVERY = 0.1  # seconds between two steps of a bar
 
 
 def worth_a_bar(paths: Sequence[str]) -> bool:
@@ -55,3 +56,26 @@ def countdown(seconds: float) -> None:
         while (left := end - time.monotonic()) > 0:
             bar.update(task, completed=seconds - left)
             time.sleep(min(left, 0.2))
+
+
+@contextmanager
+def bar_of_rounds(total: int, *, worth: bool) -> Iterator[Callable[[int], None] | None]:
+    """A bar that is told how many more rounds are done; None where nobody watches or waits."""
+    if not (worth and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    done, shown = 0, time.monotonic()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("playing", total=total)
+
+        def told(more: int) -> None:
+            nonlocal done, shown
+            done += more
+            if time.monotonic() - shown > EVERY:
+                shown = time.monotonic()
+                bar.update(task, completed=done)
+
+        yield told

@@ -16,10 +16,12 @@ RESULTS = {
     "fit": "figures.FitResult",
     "cost": "planning.CostResult",
     "plan": "planning.PlanResult",
+    "alpha": "alpha.AlphaResult",
     "explain": "planning.ExplainResult",
     "tree": "tree.TreeResult",
+    "simulate": "simulate.SimulateResult",
 }
-GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "cost", "explain")
+GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "cost", "explain", "simulate")
 
 
 def _known(text: str) -> str:

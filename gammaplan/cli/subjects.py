@@ -33,6 +33,8 @@ class Given(NamedTuple):
     method: str | None = None
     textbook: bool = False
     pick: Sequence[str] | None = None
+    hit_rate: float | None = None
+    prior_engine: str | None = None
 
 
 class Subject:
@@ -51,6 +53,18 @@ class Subject:
             from gammaplan.model.runs import speedups
 
             self.measured = speedups(given.runs)
+
+    def label(self, case: Case, **labels: int) -> Case:
+        """The case with further labels, in its place."""
+        at = self.cases.cases.index(case)
+        shape = case.cost_shape and case.cost_shape.copy()
+        if shape:
+            shape["batch"] = labels.get("batch", shape["batch"])
+        new = case._replace(labels={**case.labels, **labels}, cost_shape=shape)
+        self.cases.cases[at] = new
+        if (calibration := self.calibrations.pop(id(case), None)) is not None:
+            self.calibrations[id(new)] = calibration
+        return new
 
     def spreads(self, case: Case) -> list[Spread]:
         """The spreads that apply to a case; none where nothing is uncertain."""
@@ -97,6 +111,12 @@ def gathered(name: str, given: Given) -> Subject:
     """The cases of one set-up: from its runs, else from evidence, flags and priors."""
     subject = Subject(name, _without_runs(given), given) if not given.runs else _measured(given)
     subject.name = name
+    if given.hit_rate is not None:
+        if given.runs:
+            raise typer.BadParameter(
+                "--hit-rate and runs exclude each other: a run's speedup has its misses in it"
+            )
+        subject.cases.cases = [_with_misses(case, given.hit_rate) for case in subject.cases.cases]
     if given.textbook and not given.runs:
         subject.cases.cases = [_textbook(case) for case in subject.cases.cases]
     return subject
@@ -164,7 +184,9 @@ def _measured(given: Given) -> Subject:
     known = given.alpha is not None or bool(given.documents)
     for i, case in enumerate(cases.cases):
         runs = [run.accepting(case.acceptance) if known else run for run in given.runs]
-        found = calibrate(runs, method=given.method, textbook=given.textbook)
+        found = calibrate(
+            runs, engine=given.prior_engine, method=given.method, textbook=given.textbook
+        )
         shape = acceptance_shape(found.acceptance)
         if known:
             shape["counts"] = case.acceptance_shape["counts"]
@@ -172,6 +194,20 @@ def _measured(given: Given) -> Subject:
         cases.cases[i] = Case(case.labels, found.acceptance, shape, found.cost, price)
         subject.calibrations[id(cases.cases[i])] = found
     return subject
+
+
+def _with_misses(case: Case, hit_rate: float) -> Case:
+    """The average round, where a lookup finds something in a share of them only."""
+    from gammaplan.model.lookup import with_misses
+
+    law, cost = with_misses(case.acceptance, case.cost, hit_rate)
+    shape = acceptance_shape(law)
+    if (prior := case.acceptance_shape.get("kind")) is not None:
+        shape["kind"] = prior
+    old = case.cost_shape
+    kind = old["kind"] if old else "given"
+    price = cost_shape(cost, kind=kind, source=old and old["source"], labels=case.labels)
+    return Case(case.labels, law, shape, cost, price, case.gamma)
 
 
 def _textbook(case: Case) -> Case:

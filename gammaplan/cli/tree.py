@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gammaplan.cli import options as o
+from gammaplan.cli import rowoptions as r
+from gammaplan.cli import samplers as s
 from gammaplan.cli import values
 from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
+    from gammaplan.cli.evidence import Cases
     from gammaplan.cli.flags import CostFlags
-    from gammaplan.cli.passtimes import Passes
+    from gammaplan.cli.passtimes import Timed
     from gammaplan.model.treecost import TreeCost
-
-RANKS = "--ranks, a vector or a file of them: P(the first, the second, … child is the accepted one)"
 
 
 def tree(
@@ -63,6 +64,68 @@ def tree(
         ),
     ] = None,
     pick: o.Pick = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="FILE",
+            help="Logits (positions, vocab) instead of --ranks: .npy, .npz or .safetensors.",
+            rich_help_panel=r.ROWS,
+        ),
+    ] = None,
+    draft: Annotated[
+        str | None,
+        typer.Option(
+            "--draft",
+            metavar="FILE",
+            help="The draft's, at the same positions.",
+            rich_help_panel=r.ROWS,
+        ),
+    ] = None,
+    target_logits: r.TargetLogits = None,
+    draft_logits: r.DraftLogits = None,
+    probs: r.Probs = False,
+    logprobs: r.LogProbs = False,
+    vocab: r.Vocab = None,
+    children: Annotated[
+        int | None,
+        typer.Option(
+            "--children",
+            metavar="N",
+            parser=values.count,
+            help="Children that a node may have.",
+            show_default="4",
+            rich_help_panel=r.ROWS,
+        ),
+    ] = None,
+    replacement: Annotated[
+        bool,
+        typer.Option(
+            "--replacement",
+            help="A child may repeat an elder sibling (SpecInfer); without, none does (Sequoia).",
+            rich_help_panel=r.ROWS,
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            parser=values.length,
+            help="Where chance starts, where sequences of rejected children are drawn.",
+            show_default="0",
+            rich_help_panel=r.ROWS,
+        ),
+    ] = None,
+    temperature: r.Temperature = None,
+    top_k: r.TopK = None,
+    top_p: r.TopP = None,
+    min_p: r.MinP = None,
+    order: r.Order = None,
+    draft_temperature: r.DraftTemperature = None,
+    draft_top_k: r.DraftTopK = None,
+    draft_top_p: r.DraftTopP = None,
+    draft_min_p: r.DraftMinP = None,
     c: o.C = None,
     speed_ratio: o.SpeedRatio = None,
     draft_ms: o.DraftMs = None,
@@ -74,8 +137,8 @@ def tree(
         typer.Option(
             "--verify-curve",
             metavar="LIST|FILE",
-            help="Timed target passes by the tokens in them, the root's too: 1:10,8:12, or CSV "
-            "of tokens and ms; instead of --verify-slope.",
+            help="Timed target passes by the tokens in them, the root's too: 1:10,8:12, or a file "
+            "as cost reads it; instead of --verify-slope.",
             rich_help_panel=o.COST,
         ),
     ] = None,
@@ -99,22 +162,26 @@ def tree(
     from gammaplan.cli.growing import grown
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.passtimes import read_passes
-    from gammaplan.cli.rankfiles import read_ranks
+    from gammaplan.cli.ranking import Drawing, Rows, ranked
     from gammaplan.data.findings import finding
     from gammaplan.model.treeplan import Bounds
 
     out = Output.of(format, json, quiet, strict)
-    if ranks is None:
-        raise typer.BadParameter(f"ranks are missing; give {RANKS}")
-    read = read_ranks(ranks, pick or ())
-    passes = read_passes(verify_curve) if verify_curve is not None else ()
     account = Cases([])
-    account.note("ranks", None if len(read.vectors) > 1 else read.vectors[0], "flag")
+    rows = Rows(target, draft, target_logits, draft_logits, probs, logprobs, vocab)
+    samplers = (
+        s.Lists(temperature, top_k, top_p, min_p),
+        s.Lists(draft_temperature, draft_top_k, draft_top_p, draft_min_p),
+    )
+    drawing = Drawing(samplers, order, children, replacement, seed)
+    read = ranked(account, ranks, pick or (), rows, drawing)
+    timed = read_passes(verify_curve, read.picks) if verify_curve is not None else None
     account.note("budget", list(budget) if budget else None, "flag" if budget else "default")
     account.note_option("max_depth", max_depth)
     account.note_option("max_width", max_width)
     flags = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
-    cost = _cost(account, files, flags, passes, read.picks)
+    cost = _cost(account, files, flags, timed, timed.picks if timed else read.picks)
+    account.note("verify_curve", verify_curve, "default" if verify_curve is None else "flag")
     if cost is None and budget is None:
         raise typer.BadParameter(
             "--budget is missing: without a cost a larger tree always has more tokens; give "
@@ -141,10 +208,10 @@ def tree(
 
 
 def _cost(
-    account: Any,  # Any: Cases, which is not loaded for --help
+    account: "Cases",
     files: list[str] | None,
     flags: "CostFlags",
-    passes: "Passes",
+    timed: "Timed | None",
     pick: tuple[str, ...],
 ) -> "TreeCost | None":
     """The cost that flags and evidence state, noted in `account`; None where there is none."""
@@ -152,22 +219,20 @@ def _cost(
     from gammaplan.model.cost import LinearCost
     from gammaplan.model.treecost import TreeCost
 
-    if passes:
+    passes = timed.passes if timed else None
+    if timed is not None:
         if flags.verify_slope is not None:
             raise typer.BadParameter(
                 "--verify-slope and --verify-curve contradict; give one of them"
             )
-        if passes[0][0] != 1:
-            raise typer.BadParameter(
-                "--verify-curve must start with a pass over 1 token, the plain one, got "
-                f"{passes[0][0]}"
-            )
+        if flags.draft_ms is None and flags.c is None and flags.speed_ratio is None:
+            flags = flags._replace(draft_ms=timed.draft_ms)
         if flags.draft_ms is not None and flags.target_ms is None:
-            flags = flags._replace(target_ms=passes[0][1])
-    if not files and not flags.any and not passes:
+            flags = flags._replace(target_ms=timed.passes.ms[0])
+    if not files and not flags.any and timed is None:
         if pick:
             raise typer.BadParameter(f"--pick {pick[0]} chooses in no file that was given")
-        for name in ("c", "overhead", "verify_slope", "verify_curve"):
+        for name in ("c", "overhead", "verify_slope"):
             account.note(name, None, "default")
         return None
     cases = gather(files, alpha=0.0, cost=flags, pick=pick)
@@ -183,13 +248,8 @@ def _cost(
         )
     for name in ("c", "overhead", "verify_slope"):
         account.note(name, cases.inputs[name], cases.sources[name])
-    account.note(
-        "verify_curve",
-        [f"{n}:{ms:g}" for n, ms in passes] or None,
-        "flag" if passes else "default",
-    )
     account.findings += cases.findings
-    return TreeCost(price.c, price.overhead, 0.0 if passes else price.verify_slope, passes)
+    return TreeCost(price.c, price.overhead, 0.0 if timed else price.verify_slope, passes)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -290,6 +290,109 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "accuracies of heads are taken as independent of one another; they were logged so, and a "
         "path of several levels may be accepted more or less often",
     ),
+    "leave_off": (
+        "note",
+        "γ 0: leave speculation off; the settings of {engine} are those without it",
+    ),
+    "method_assumed": (
+        "note",
+        "{engine} has to be told what drafts: {method} is taken; --method is for {others}",
+    ),
+    "engine_newer": (
+        "note",
+        "{engine} {version} is newer than {newest}, the last version whose settings are known",
+    ),
+    "engine_limit": (
+        "warning",
+        "{engine} drafts at most {most} tokens, and the plan is γ {gamma}: {most} is written",
+    ),
+    "mtp_multiple": (
+        "warning",
+        "with {layers} MTP layers a longer draft must be a multiple of {layers}: γ {gamma} is "
+        "written instead of {planned}",
+    ),
+    "schedule_not_settable": (
+        "warning",
+        "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
+    ),
+    "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
+    "in_use_unknown": (
+        "note",
+        "γ {gamma}, in use, lies outside the measured round costs: what it loses is not known",
+    ),
+    "passes_pooled": (
+        "note",
+        "passes that were timed more than once are averaged: {tokens} token(s)",
+    ),
+    "passes_fall": (
+        "note",
+        "a larger pass took less time ({falls}): it is used as measured, and lengths are scanned",
+    ),
+    "pass_steps": (
+        "note",
+        "the passes climb in steps (at {tokens} tokens): past one a longer draft costs little "
+        "more, so every length is scanned",
+    ),
+    "drafting_not_timed": (
+        "warning",
+        "drafting was not timed and counts as nothing; --draft-ms gives it",
+    ),
+    "curves_apart": (
+        "note",
+        "of {curves} curves several have one batch and context, so they are of different models or "
+        "set-ups; --pick curve=NAME chooses one",
+    ),
+    "batch_not_measured": (
+        "warning",
+        "nothing was measured at batch {batches} and nothing beyond what was is assumed; "
+        "measured are {measured}",
+    ),
+    "batch_between": (
+        "note",
+        "the cost at batch {batches} is taken between the batches measured on both sides",
+    ),
+    "schedule_ends": (
+        "note",
+        "outside batch {low} to {high} nothing was planned: the schedule goes on as at its ends",
+    ),
+    "open_end_loses": (
+        "warning",
+        "at batch {batch}, the largest that was planned, speculation loses, and within the "
+        "tolerance of {tolerance} the schedule drafts γ {gamma} there and beyond, where it will "
+        "lose more: plan larger batches, or with a narrower --tolerance",
+    ),
+    "boundary_buys_little": (
+        "warning",
+        "the boundary at batch {batch} buys {gain} on average, less than the tolerance of "
+        "{tolerance}: measure it, or plan with a wider --tolerance",
+    ),
+    "range_of_one": (
+        "warning",
+        "the range(s) {ranges} rest on one batch size each: noise of one point may have made them",
+    ),
+    "support_mismatch": (
+        "warning",
+        "the draft puts {mass} of its mass where the target has none{where}: those tokens are "
+        "refused with certainty, however confident the draft is, so α is at most {alpha}; give the "
+        "draft the same truncation, or a lower temperature",
+    ),
+    "sequence_matters": (
+        "note",
+        "rounds on the positions as they follow each other give {real} tokens at γ {gamma}{where}, "
+        "one α for all gives {mean}: acceptance comes in stretches, and plans from α alone miss it",
+    ),
+    "bfloat16_assumed": (
+        "note",
+        "{name} holds two-byte elements without a type: they are taken as bfloat16",
+    ),
+    "rows_repeated": (
+        "note",
+        "the arrays have {rows} rows and a round of γ {gamma} needs {needed}: they are repeated",
+    ),
+    "too_few_rounds_to_test": (
+        "warning",
+        "{rounds} rounds are too few to test what is emitted: at least 40 are needed",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

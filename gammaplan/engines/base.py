@@ -187,9 +187,13 @@ class Engine(Protocol):
 
 @cache
 def engines() -> tuple[Engine, ...]:
-    """Every engine there is: the modules and folders of this package but the shared ones."""
+    """Every engine there is: the modules and folders of this package but the shared ones.
+
+    What engines accept is in ``settings``, a module each, and found in ``settings/base.py``.
+    """
     package = import_module("gammaplan.engines")
-    names = sorted(m.name for m in iter_modules(package.__path__) if m.name not in SHARED)
+    apart = SHARED | {"settings"}
+    names = sorted(m.name for m in iter_modules(package.__path__) if m.name not in apart)
     return tuple(import_module(f"gammaplan.engines.{name}") for name in names)
 
 

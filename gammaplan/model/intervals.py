@@ -206,10 +206,10 @@ def cluster_interval(sums: Requests, level: float, kind: str) -> Interval | None
     / sum(t)**2``, on the logit scale with Student's t of n - 1 degrees of
     freedom, so that it stays inside [0, 1].
     """
-    from scipy.special import stdtrit
-
     if sums.n < 2 or not 0 < sums.a < sums.t:
         return None
+    from scipy.special import stdtrit
+
     alpha = sums.a / sums.t
     squares = sums.aa - 2 * alpha * sums.at + alpha * alpha * sums.tt
     error = math.sqrt(max(0.0, squares) * sums.n / (sums.n - 1)) / sums.t

@@ -8,7 +8,7 @@ from gammaplan.errors import DomainError
 from gammaplan.model.arrays import ArrayLike, Floats, numbers
 
 WHOLE = 1e-6  # how far from 1 the sum of a distribution may be
-MOST_CELLS = 2**24  # numbers held at once while sequences are enumerated
+MOST_CELLS = 2**21  # numbers held at once while sequences are enumerated
 
 
 class Ranked(NamedTuple):

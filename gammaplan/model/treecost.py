@@ -9,6 +9,7 @@ from gammaplan.model.arrays import ArrayLike, Floats, non_negative
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.cost_tables import TableCost
 from gammaplan.model.decision import SCAN_LIMIT
+from gammaplan.model.passes import PassTimes
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,9 @@ class TreeCost:
         What a round costs more as soon as anything is drafted. [target passes]
     verify_slope : float, >= 0
         What one more verified node adds to the target pass. [target passes]
-    passes : tuple of (tokens, cost), optional
-        V: timed target passes by the tokens in them, the root's included; the
-        unit is that of the pass over one token, which must be among them.
+    passes : PassTimes, optional
+        V: timed target passes by the tokens in them, the root's included. The
+        pass over one token, which they are divided by, must be among them.
 
     Notes
     -----
@@ -36,49 +37,43 @@ class TreeCost:
     --------
     >>> TreeCost(0.05, verify_slope=0.01).round_cost([0, 1, 3], [0, 4, 16])
     array([1.  , 1.09, 1.31])
-    >>> TreeCost(0.03, passes=((1, 10), (4, 10), (8, 12))).round_cost(3, [3, 5, 9]).round(2)
+    >>> timed = PassTimes((1, 4, 8), (10.0, 10.0, 12.0))
+    >>> TreeCost(0.03, passes=timed).round_cost(3, [3, 5, 9]).round(2)
     array([1.09, 1.19,  nan])
     """
 
     c: float
     overhead: float = 0.0
     verify_slope: float = 0.0
-    passes: tuple[tuple[int, float], ...] = ()
+    passes: PassTimes | None = None
 
     def __post_init__(self) -> None:
         for name in ("c", "overhead", "verify_slope"):
             non_negative(name, getattr(self, name))
-        if not self.passes:
-            return
-        tokens = [n for n, _ in self.passes]
-        if tokens[0] != 1 or any(np.diff(tokens) <= 0):
+        if self.passes is not None and self.passes.tokens[0] != 1:
             raise DomainError(
-                f"timed passes must have increasing numbers of tokens from 1, got {tokens}"
+                f"timed passes must start with that over 1 token, got {self.passes.tokens[0]}"
             )
-        if not non_negative("pass times", [t for _, t in self.passes]).min() > 0:
-            raise DomainError("the time of every pass must be above 0")
-        if self.verify_slope:
+        if self.passes is not None and self.verify_slope:
             raise DomainError("a verify slope and timed passes contradict; give one of them")
 
     def round_cost(self, depth: ArrayLike, nodes: ArrayLike) -> Floats:
         """Plain target passes per round; 1 without nodes, NaN where V is not known."""
         levels, n = non_negative("depth", depth), non_negative("nodes", nodes)
-        verified = 1 + self.verify_slope * n
-        if self.passes:
-            tokens, times = zip(*self.passes, strict=True)
-            verified = np.interp(n + 1, tokens, times, right=np.nan) / times[0]
+        timed = self.passes
+        verified = 1 + self.verify_slope * n if timed is None else timed.relative(n + 1)
         return np.where(n == 0, 1.0, verified + self.overhead + self.c * levels)
 
     @property
     def most_nodes(self) -> int | None:
         """The largest tree whose verification is known; None where there is no end."""
-        return self.passes[-1][0] - 1 if self.passes else None
+        return self.passes.tokens[-1] - 1 if self.passes else None
 
     def of_chains(self) -> Cost | None:
         """The same cost for chains; None where no length of draft has a known one."""
-        if not self.passes:
+        if (longest := self.most_nodes) is None:
             return LinearCost(self.c, self.overhead, self.verify_slope)
-        lengths = range(1, min(self.passes[-1][0] - 1, SCAN_LIMIT) + 1)
+        lengths = range(1, min(longest, SCAN_LIMIT) + 1)
         if not lengths:
             return None
         return TableCost(tuple(lengths), self.round_cost(lengths, lengths).tolist())

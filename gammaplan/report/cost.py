@@ -12,8 +12,13 @@ NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "roun
 
 
 def print_cost(result: CostResult, inputs: Mapping[str, object]) -> None:
-    """The cost, or that of each group."""
-    say_each(result, _print_one)
+    """The cost, that of each group, or that of each curve of timed passes."""
+    if result.get("curves"):
+        from gammaplan.report.curves import print_curves
+
+        print_curves(result)
+    else:
+        say_each(result, _print_one)
 
 
 def _print_one(out: Console, result: CostResult) -> None:

@@ -3,6 +3,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 from gammaplan.shapes.answers import OptimumResult
+from gammaplan.shapes.batches import BatchShape, CrossoverShape, CurveShape, ScheduleShape
 from gammaplan.shapes.parts import AcceptanceShape, CostKind, CostShape, Labels
 
 
@@ -52,13 +53,6 @@ class AssumptionShape(TypedDict):
     option: str | None
 
 
-class ScheduleShape(TypedDict):
-    batch_low: int
-    batch_high: int | None
-    gamma: int | None
-    speedup: float | None
-
-
 class DraftShape(TypedDict):
     name: str
     gamma: int | None
@@ -91,19 +85,23 @@ class PlanResult(OptimumResult):
     narrows: NarrowShape | None
     assumptions: list[AssumptionShape]
     schedule: list[ScheduleShape]
+    batches: list[BatchShape]
+    crossover: CrossoverShape | None
     drafts: list[DraftShape]
     workloads: list[WorkloadShape]
     gamma_per_workload: ApartShape | None
     settings: dict[str, str]
+    checks: dict[str, str]
 
 
 class CostTerm(TypedDict):
-    name: Literal["c", "overhead", "verify_slope", "round_cost"]
+    name: Literal["c", "draft", "overhead", "verify_slope", "round_cost"]
     value: float
     source: str
 
 
 class CostFitRow(TypedDict):
+    batch: NotRequired[int | None]
     gamma: int
     round_cost: float
     fitted: float
@@ -122,6 +120,7 @@ class CostResult(TypedDict):
     textbook: TextbookCost | None
     terms: list[CostTerm]
     rows: list[CostFitRow]
+    curves: list[CurveShape]
 
 
 class PartShape(TypedDict):

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from gammaplan.model.tree import Tree
@@ -13,6 +14,8 @@ SEQUOIA = DATA / "published" / "sequoia_acceptance_vector.csv"
 MEDUSA = DATA / "published" / "medusa_head_topk_accuracy.csv"
 DEMO = f"tree --ranks {SEQUOIA} --budget 1,3,7,15,31 --draft-ms 0.3"
 PASSES = "--verify-curve 1:10,2:10,4:10,8:12,16:14,32:18"
+
+LOGITS = "tree --budget 3 --target-logits 2,1,0 --draft-logits 1.5,1.2,0"
 
 
 @pytest.fixture
@@ -235,6 +238,14 @@ def test_without_a_pick_the_models_of_a_file_are_named(refusal):
         ("tree --ranks 0.6 --budget 3 --max-width 0", "max_width must be at least 1, got 0"),
         ("tree --ranks 0.6 --budget 3 --verify-curve 2:3", "must start with a pass over 1 token"),
         ("tree --ranks 0.6 --budget 3 --verify-curve 1:3,x", "must be TOKENS:MS with commas"),
+        ("tree --ranks 0.6 --budget 3 --verify-curve 1:3,1:4", "tokens must increase"),
+        ("tree --ranks 0.6 --budget 3 --verify-curve 1:0", "pass times must be above 0"),
+        ("tree --ranks 0.6 --budget 3 --children 2", "give the ones or the others"),
+        ("tree --ranks 0.6 --budget 3 --target-logits 1,2", "give the ones or the others"),
+        ("tree --budget 3 --draft x.npy", "ranks are missing"),
+        ("tree --budget 3 --target-logits 1,2", "as many logits, got 2 and 0"),
+        (f"{LOGITS} --temperature 0,1", "one setting of the samplers, and these span 2"),
+        (f"{LOGITS} --children 65", "--children must be at most 64, got 65"),
         (
             "tree --ranks 0.6 --c 0.1 --verify-slope 0.1 --verify-curve 1:3",
             "--verify-slope and --verify-curve contradict",
@@ -298,3 +309,55 @@ def test_one_endless_free_chain_has_no_infinite_figure(result):
 def test_rows_are_the_curve(cli, form):
     shown = cli(f"tree --ranks 0.6,0.2 --budget 1..5 --c 0.1 --format {form}").stdout
     assert len(shown.splitlines()) == 6 + (form == "markdown")
+
+
+def test_ranks_follow_from_files_of_distributions(tmp_path, result):
+    p, q = [[0.5, 0.3, 0.15, 0.05]], [[0.25, 0.25, 0.4, 0.1]]
+    for name, rows in (("p", p), ("q", q)):
+        np.save(tmp_path / f"{name}.npy", np.repeat(rows, 30, axis=0))
+    files = f"--target {tmp_path / 'p.npy'} --draft {tmp_path / 'q.npy'} --probs"
+    without = result(f"tree {files} --budget 4")["ranks"][0]
+    assert [round(x, 3) for x in without] == [0.7, 0.168, 0.079, 0.053]
+    repeated = result(f"tree {files} --budget 4 --replacement")["ranks"][0]
+    assert [round(x, 3) for x in repeated] == [0.7, 0.125, 0.044, 0.033]
+
+
+def test_the_first_rank_of_rows_is_the_alpha_of_alpha(cli, result):
+    logits = "--target-logits 2,1,0,-1 --draft-logits 1,2,0,-3 --temperature 0.7 --top-k 3"
+    alpha = json.loads(cli(f"alpha {logits} --json").stdout)["result"]["alpha"]
+    assert result(f"tree {logits} --budget 3")["ranks"][0][0] == pytest.approx(alpha, rel=1e-12)
+
+
+def test_many_sequences_are_drawn_and_that_is_said(tmp_path, cli):
+    rng = np.random.default_rng(3)
+    for name in ("p", "q"):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(50, 400)))
+    files = f"--target {tmp_path / 'p.npy'} --draft {tmp_path / 'q.npy'}"
+    found = cli(f"tree {files} --budget 4 --json")
+    assert found.exit_code == 0
+    assert found.stdout == cli(f"tree {files} --budget 4 --json").stdout
+    assert "one was drawn at each of 50 positions (seed 0)" in found.stderr
+
+
+def test_rows_that_are_no_distribution_are_refused(tmp_path, refusal):
+    np.save(tmp_path / "p.npy", np.full((3, 2), 0.4))
+    files = f"--target {tmp_path / 'p.npy'} --draft {tmp_path / 'p.npy'} --probs"
+    assert "p.npy" in refusal(f"tree {files} --budget 4", code=1)
+
+
+def test_a_verify_curve_file_brings_its_draft_passes(tmp_path, result):
+    path = tmp_path / "curve.csv"
+    path.write_text("tokens,ms,draft_ms\n1,10,0.3\n4,10,0.3\n8,12,0.3\n")
+    found = result(f"tree --ranks 0.63,0.11 --budget 3 --verify-curve {path}")
+    assert found["cost"]["c"] == pytest.approx(0.03)
+    assert found["cost"]["passes"] == [[1, 10], [4, 10], [8, 12]]
+
+
+def test_one_of_several_curves_is_picked(tmp_path, result, refusal):
+    path = tmp_path / "curve.csv"
+    path.write_text("batch,tokens,ms\n1,1,10\n1,8,12\n8,1,20\n8,8,40\n")
+    args = f"tree --ranks 0.63,0.11 --budget 3 --c 0.1 --verify-curve {path}"
+    assert "has 2 curves, and a tree is planned for one; choose it with --pick batch" in refusal(
+        args
+    )
+    assert result(f"{args} --pick batch=8")["cost"]["passes"] == [[1, 20], [8, 40]]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 import gammaplan as gp
+from gammaplan.model.passes import PassTimes
 from gammaplan.model.tree import Ranks
 from gammaplan.model.treecost import TreeCost
 from gammaplan.model.treeplan import best_trees
@@ -18,7 +19,8 @@ from gammaplan.model.treeshapes import by_steps
 from ..support import column, rows
 
 VECTOR = column(rows("published/sequoia_acceptance_vector"), "acceptance")
-DEMO = TreeCost(0.03, passes=((1, 10), (2, 10), (4, 10), (8, 12), (16, 14), (32, 18)))
+TIMED = PassTimes((1, 2, 4, 8, 16, 32), (10.0, 10.0, 10.0, 12.0, 14.0, 18.0))
+DEMO = TreeCost(0.03, passes=TIMED)
 CHAIN, NODES = 5, 25  # EAGLE's chain and tree, which its table does not state
 EVEN = 0.005  # a predicted difference below this is none [tokens]
 

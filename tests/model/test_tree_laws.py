@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gammaplan.errors import DomainError
+from gammaplan.model.passes import PassTimes
 from gammaplan.model.recurrence import Recurrence
 from gammaplan.model.tree import Ranks, Tree, growth, optimal_tree
 from gammaplan.model.treecost import TreeCost
@@ -198,14 +199,11 @@ def test_a_sum_that_rounding_lifts_above_one_is_taken():
     assert optimal_tree([0.5, 0.5 + 5e-10], 2).nodes == 2
 
 
-@pytest.mark.parametrize(
-    ("passes", "said"),
-    [
-        (((2, 1.0),), "from 1"),
-        (((1, 1.0), (1, 2.0)), "increasing"),
-        (((1, 0.0),), "above 0"),
-    ],
-)
-def test_timed_passes_that_cannot_be_are_refused(passes, said):
-    with pytest.raises(DomainError, match=said):
-        TreeCost(0.1, passes=passes)
+def test_timed_passes_must_have_the_plain_one():
+    with pytest.raises(DomainError, match="must start with that over 1 token, got 2"):
+        TreeCost(0.1, passes=PassTimes((2, 4), (1.0, 2.0)))
+
+
+def test_timed_passes_and_a_slope_contradict():
+    with pytest.raises(DomainError, match="contradict"):
+        TreeCost(0.1, verify_slope=0.1, passes=PassTimes((1, 4), (1.0, 2.0)))
