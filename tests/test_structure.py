@@ -28,6 +28,7 @@ ANSWERS = [
     "convert --survival 0.9,0.8",
     "convert --histogram 39,1,0,3",
     "alpha --target-logits 2,0 --draft-logits 1.5,0 --temperature 0,1",
+    "tree --ranks 0.6,0.2 --budget 8 --c 0.1",
 ]
 
 

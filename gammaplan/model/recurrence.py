@@ -7,7 +7,7 @@ import numpy as np
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats
 
-MOST_SUMS = 2e11  # of the level by level recurrence: some minutes
+MOST_SUMS = 2e10  # of the level by level recurrence: half a minute
 
 
 class Recurrence:

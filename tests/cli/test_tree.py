@@ -149,6 +149,13 @@ def test_where_nothing_pays_the_answer_is_not_to_speculate(cli):
     assert shown.startswith("Do not speculate:")
 
 
+def test_a_budget_of_nothing_is_plain_decoding(cli, result):
+    found = result("tree --ranks 0.6,0.2 --budget 0 --c 0.1")
+    assert (found["children"], found["path_probabilities"]) == ([0], [1.0])
+    assert (found["speedup"], found["verdict"], found["shapes"]) == (1.0, "chain", [])
+    assert cli("tree --ranks 0.6,0.2 --budget 0 --c 0.1").exit_code == 0
+
+
 def test_without_a_cost_there_is_no_verdict(result):
     found = result("tree --ranks 0.6,0.2 --budget 3")
     assert found["expected_tokens"] == pytest.approx(2.176)
