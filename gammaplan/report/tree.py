@@ -76,7 +76,8 @@ def headline(result: TreeResult) -> str:
     if chain["gamma"] is None:
         return f"A chain is best, and the longer the faster, towards {times(chain['speedup'])}."
     if not nodes:
-        return f"Without nodes nothing is drafted; a chain {length} gives {times(chain['speedup'])}."
+        gives = times(chain["speedup"])
+        return f"Without nodes nothing is drafted; a chain {length} gives {gives}."
     if gain is None or gain > -5e-4:
         return f"A chain is best: {times(chain['speedup'])} with a chain {length}."
     return (
