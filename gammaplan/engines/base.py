@@ -18,7 +18,10 @@ Quantity = Literal[
 Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
-SHARED = {"base", "files", "groups", "lines", "prometheus", "reading", "times", "values", "shards"}
+SHARED = {
+    *("base", "files", "groups", "lines", "prometheus", "reading", "rounds", "times", "values"),
+    "shards",
+}
 
 
 class Word(NamedTuple):
