@@ -24,6 +24,7 @@ COMMANDS = {
     "plan": "Have reports, timings or runs: the draft length to use, and what to measure next.",
     "cost": "Have timings or runs: what a round costs, and where each term came from.",
     "explain": "Have a run: where a round's time goes, and what would make it pay.",
+    "adapt": "Have a trace, or an idea how α varies: whether an adaptive length is worth it.",
     "schema": "The JSON Schema of a command's document.",
 }
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended

@@ -17,6 +17,7 @@ RESULTS = {
     "cost": "planning.CostResult",
     "plan": "planning.PlanResult",
     "explain": "planning.ExplainResult",
+    "adapt": "adapt.AdaptResult",
 }
 GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
 

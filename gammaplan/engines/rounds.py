@@ -123,33 +123,38 @@ def _rounds(value: Any, where: str, names: _Names, gamma: int | None) -> Iterato
 
 def _told(value: Any, names: _Names, gamma: int | None) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Request, drafted, accepted and confidence as a form tells them, not yet checked."""
-    if isinstance(value, list):
-        if _is_row(value):  # exllamav3: position, window, accepted, average
-            yield names.at(value[0]), value[1], value[2], None
-        else:
-            for item in value:
-                yield from _told(item, names, gamma)
+    if isinstance(value, list) and _is_row(value):  # exllamav3: position, window, accepted, average
+        yield names.at(value[0]), value[1], value[2], None
+    elif isinstance(value, list):
+        for item in value:
+            yield from _told(item, names, gamma)
+    elif not isinstance(value, dict):
         return
-    if not isinstance(value, dict):
-        return
-    if "accepted" in value:
-        if "window" in value:
-            yield names.at(value.get("position")), value["window"], value["accepted"], None
-        elif "drafted" in value:
-            request = value.get("request")
-            name = "" if request is None else str(request)
-            yield name, value["drafted"], value["accepted"], value.get("confidence")
-        return
+    elif "window" in value and "accepted" in value:
+        yield names.at(value.get("position")), value["window"], value["accepted"], None
+    elif "drafted" in value and "accepted" in value:
+        request = value.get("request")
+        name = "" if request is None else str(request)
+        yield name, value["drafted"], value["accepted"], value.get("confidence")
+    elif claims(value):
+        yield from _responses(value, names, gamma)
+
+
+def _responses(
+    value: dict[str, Any], names: _Names, gamma: int | None
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Whole requests: vLLM's steps, and Spec-Bench's lengths with the bonus token."""
     block = _block(value)
     if isinstance(block, dict) and "per_step_accepted" in block:
         names.count += 1
         name = str(value.get("id") or value.get("request_id") or names.count)
         pair = block.get("per_step_drafted"), block["per_step_accepted"]
-        if not all(isinstance(side, list) for side in pair) or len(pair[0]) != len(pair[1]):
-            yield name, None, "per_step_accepted and per_step_drafted that do not match", None
-        else:
-            for drafted, accepted in zip(*pair, strict=True):
-                yield name, drafted, accepted, None
+        drafts, kept = (side if isinstance(side, list) else [] for side in pair)
+        if len(drafts) != len(kept):
+            yield name, f"{len(drafts)} steps", f"{len(kept)} steps", None
+            return
+        for drafted, accepted in zip(drafts, kept, strict=True):
+            yield name, drafted, accepted, None
         return
     for choice in _choices(value):
         names.count += 1

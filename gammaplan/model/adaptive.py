@@ -177,7 +177,8 @@ class _Ledger:
             cluster = np.arange(len(tokens))  # its parts, which start the policy anew
         total = float(tokens.sum())
         sums = {
-            name: np.bincount(cluster, np.concatenate(each)) for name, each in self._times.items()
+            name: np.bincount(cluster, np.concatenate(each)).astype(np.float64)
+            for name, each in self._times.items()
         }
         bounds = {name: total / float(sums.pop(name).sum()) for name in (CLAIRVOYANT, PERFECT)}
         bounds[PERFECT] = max(bounds[PERFECT], 1.0)  # or it does not draft at all

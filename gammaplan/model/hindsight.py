@@ -80,7 +80,8 @@ def fixed_times(streams: Streams, gamma: ArrayLike, round_cost: Floats) -> Float
     segments = streams.segments
     length = np.broadcast_to(np.asarray(gamma), len(streams))
     rounds = -(-segments.tokens // (length[segments.stream] + 1))
-    return np.bincount(segments.stream, rounds, len(streams)) * round_cost[length]
+    times: Floats = _by_stream(streams, rounds) * round_cost[length]
+    return times
 
 
 def segment_counts(streams: Streams) -> Ints:
@@ -126,5 +127,9 @@ def bound_times(streams: Streams, round_cost: Floats) -> Bounds:
     drafts = segments.tokens - segments.cut
     full, left = np.divmod(drafts, longest + 1)
     learning = full * round_cost[-1] + np.where((left > 0) | segments.cut, round_cost[left], 0.0)
-    times = (np.bincount(segments.stream, each, len(streams)) for each in (knowing, learning))
-    return Bounds(*times)
+    return Bounds(*(_by_stream(streams, each) for each in (knowing, learning)))
+
+
+def _by_stream(streams: Streams, each: Floats) -> Floats:
+    total: Floats = np.bincount(streams.segments.stream, each, len(streams)).astype(np.float64)
+    return total

@@ -70,8 +70,9 @@ class Heuristic:
         if past.round == 0:
             return np.full(past.streams, min(self.first, past.longest), dtype=np.int16)
         last = past.drafted.astype(np.int16)
-        moved = np.where(past.accepted == past.drafted, last + 2, np.maximum(last - 1, 1))
-        return np.minimum(moved, past.longest)
+        moved: Array = np.where(past.accepted == past.drafted, last + 2, np.maximum(last - 1, 1))
+        moved[moved > past.longest] = past.longest
+        return moved
 
 
 @dataclass
@@ -91,7 +92,7 @@ class Tiers:
 
     def lengths(self, past: Past) -> Array:
         """The tier of each stream."""
-        lengths = np.minimum(np.asarray(self.tiers), past.longest)
+        lengths: Array = np.minimum(np.asarray(self.tiers), past.longest)
         if past.round == 0:
             self._tier = np.full(past.streams, len(self.tiers) // 2)
             self._mean = np.full(past.streams, lengths[len(self.tiers) // 2] - 1.0, np.float32)
@@ -149,7 +150,8 @@ class Discounted:
         np.divide(self._accepted, self._accepted + self._refused, out=self._alpha)
         weight = np.exp(self._record - self._record.max(axis=0))
         alpha = (self._alpha * weight).sum(axis=0) / weight.sum(axis=0)
-        return self._best[(alpha * GRID).astype(np.int32)]
+        chosen: Array = self._best[(alpha * GRID).astype(np.int32)]
+        return chosen
 
     def _begin(self, past: Past) -> None:
         shape = len(self.discounts), past.streams
@@ -164,12 +166,10 @@ class Discounted:
         self._record *= np.float32(self.memory)
         self._record += accepted * np.log(self._alpha)
         self._record += refused * np.log1p(-self._alpha)
-        for counts, seen, prior in zip(
-            (self._accepted, self._refused), (accepted, refused), self.prior, strict=True
-        ):
-            counts *= kept
-            counts += seen
-            counts += (1 - kept) * np.float32(prior)
+        self._accepted *= kept
+        self._accepted += accepted + (1 - kept) * np.float32(self.prior[0])
+        self._refused *= kept
+        self._refused += refused + (1 - kept) * np.float32(self.prior[1])
 
 
 def best_lengths(cost: Cost, longest: int) -> Small:
@@ -177,7 +177,9 @@ def best_lengths(cost: Cost, longest: int) -> Small:
     alpha = np.append((np.arange(GRID) + 0.5) / GRID, 1.0)
     if isinstance(cost, LinearCost):
         best = optimal_gamma(alpha, cost.c, overhead=cost.overhead, verify_slope=cost.verify_slope)
-        return np.minimum(best, longest).astype(np.uint8)
+        closed: Small = np.minimum(best, longest).astype(np.uint8)
+        return closed
     lengths = np.arange(longest + 1)
     speed = expected_tokens(alpha[:, None], lengths) / cost.round_cost(lengths)
-    return np.argmax(speed, axis=1).astype(np.uint8)
+    scanned: Small = np.argmax(speed, axis=1).astype(np.uint8)
+    return scanned

@@ -40,9 +40,9 @@ class Requests:
 
     def draw(self, streams: int, tokens: int, rng: np.random.Generator) -> Streams:
         """Streams of independent outcomes, each with its own α."""
-        alpha = np.full(streams, self.alpha)
-        if self.spread:
-            alpha = rng.beta(*beta_parameters(self.alpha, self.spread), streams)
+        if not self.spread:
+            return _streams(_uniforms(streams, tokens, rng) < self.alpha)
+        alpha = rng.beta(*beta_parameters(self.alpha, self.spread), streams)
         return _streams(_uniforms(streams, tokens, rng) < alpha[:, None], alpha=alpha)
 
 
@@ -153,7 +153,7 @@ def beta_parameters(mean: float, spread: float) -> tuple[float, float]:
     """
     fraction("alpha", mean)
     room = mean * (1 - mean)
-    if not 0 <= spread or spread and not spread * spread < room:
+    if spread and not (spread > 0 and spread * spread < room):
         raise DomainError(
             f"the spread around {mean:g} must be at least 0 and below {room**0.5:.4g}, "
             f"got {spread:g}"

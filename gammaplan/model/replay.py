@@ -11,7 +11,7 @@ from gammaplan.errors import GammaplanError
 from gammaplan.model.arrays import Floats
 from gammaplan.model.policies import Past, Policy
 from gammaplan.model.stops import Stop
-from gammaplan.model.streams import Small, Streams
+from gammaplan.model.streams import Ints, Small, Streams
 
 SHOWN = 60  # rounds of the first stream whose lengths are kept
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -63,7 +63,7 @@ def replay(streams: Streams, policy: Policy | Stop, round_cost: Floats) -> Repla
     else:
         ask = _Asked(deepcopy(policy), longest)
     ahead, ends = streams.ahead, streams.ends
-    made_up = None
+    made_up: Ints | None = None
     if streams.modelled is not None:
         made_up = np.cumsum(streams.modelled) - streams.modelled  # before each position
     pos = streams.starts.copy()

@@ -26,7 +26,9 @@ class Stop(Protocol):
     verified.
     """
 
-    drops: bool
+    @property
+    def drops(self) -> bool:
+        """Whether the last drafted token is left out."""
 
     def wants(self, score: Singles, longest: int) -> Small:
         """The length of a draft that starts at each position, from 0 to `longest`."""
@@ -45,9 +47,7 @@ class StopAfter:
 
     def wants(self, score: Singles, longest: int) -> Small:
         """Tokens up to the first doubtful one, and that one."""
-        return np.minimum(_confident(score, self.threshold) + 1, min(self.most, longest)).astype(
-            np.uint8
-        )
+        return _small(_confident(score, self.threshold) + 1, min(self.most, longest))
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,7 @@ class StopBefore:
 
     def wants(self, score: Singles, longest: int) -> Small:
         """Tokens up to the first doubtful one, without it."""
-        return np.minimum(_confident(score, self.threshold), min(self.most, longest)).astype(
-            np.uint8
-        )
+        return _small(_confident(score, self.threshold), min(self.most, longest))
 
 
 @dataclass(frozen=True)
@@ -150,6 +148,11 @@ class Calibrated:
         cells = len(self.rates)
         at = np.minimum((score * cells).astype(np.int32), cells - 1)
         return np.take(np.asarray(self.rates, dtype=np.float32), at)
+
+
+def _small(length: np.ndarray[Any, np.dtype[np.int16]], most: int) -> Small:
+    small: Small = np.minimum(length, most).astype(np.uint8)
+    return small
 
 
 def _confident(score: Singles, threshold: float) -> np.ndarray[Any, np.dtype[np.int16]]:

@@ -1,0 +1,159 @@
+"""From trace files to parts of requests, kept on disk: a trace is read once and replayed often."""
+
+import re
+import struct
+from array import array
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+import numpy as np
+
+from gammaplan.engines.base import Dropped
+from gammaplan.engines.lines import named, open_stream
+from gammaplan.engines.rounds import Traced, read_rounds
+from gammaplan.errors import InputError
+from gammaplan.model.traces import Part
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+TRACE = re.compile(rb'"drafted"|"per_step_accepted"|"accept_lengths"|"window"|\A\s*\[\s*\[')
+SNIFFED = 65_536
+LONGEST_PART = 4_096  # tokens; a longer request is replayed in parts, each from the start
+MOST_HELD = 2**24  # tokens of unfinished parts in memory
+SHOWN = 5  # dropped rounds that are named
+_HEAD = struct.Struct("<qiii")
+
+
+class Trace(NamedTuple):
+    """A trace that was read: its parts, and the account of its rounds."""
+
+    spool: BinaryIO
+    rounds: int
+    split: int
+    dropped: int
+    reasons: tuple[str, ...]
+    scored: bool
+    accepted: int
+    refused: int
+
+    def parts(self) -> Iterator[Part]:
+        """The parts, from the disk."""
+        self.spool.seek(0)
+        while head := self.spool.read(_HEAD.size):
+            request, rounds, confidences, _ = _HEAD.unpack(head)
+            drafted, accepted = (
+                np.frombuffer(self.spool.read(rounds), dtype=np.uint8) for _ in range(2)
+            )
+            confidence = None
+            if confidences >= 0:
+                raw = self.spool.read(4 * confidences)
+                confidence = np.frombuffer(raw, dtype=np.float32)
+            yield Part(request, drafted, accepted, confidence)
+
+
+def is_trace(stream: "BufferedReader") -> bool:
+    """Whether an input tells rounds one by one; gammaplan's own documents do not."""
+    from gammaplan.cli.inputs import DOCUMENT
+
+    head = stream.peek(SNIFFED)[:SNIFFED]
+    return not DOCUMENT.search(head) and TRACE.search(head) is not None
+
+
+def read_traces(paths: Sequence[str], gamma: int | None) -> Trace:
+    """All rounds of these files; a request is known by its file and its name."""
+    writer = _Writer()
+    for path in paths:
+        stream = open_stream(path)
+        try:
+            for item in read_rounds(stream, gamma):
+                if isinstance(item, Dropped):
+                    writer.drop(f"{named(path)}: {item.what}")
+                else:
+                    writer.add(path, item)
+        finally:
+            if path != "-":
+                stream.close()
+    trace = writer.finish()
+    if not trace.rounds:
+        why = f" ({trace.reasons[0]})" if trace.reasons else ""
+        raise InputError(f"{', '.join(map(named, paths))}: has no usable round{why}")
+    return trace
+
+
+class _Open:
+    """The rounds of one request that are not written yet."""
+
+    def __init__(self) -> None:
+        self.drafted, self.accepted = bytearray(), bytearray()
+        self.confidence = array("f")
+        self.tokens = 0
+
+
+class _Writer:
+    """Sorts rounds by request and writes them in parts of bounded length."""
+
+    def __init__(self) -> None:
+        self._spool: BinaryIO = TemporaryFile()  # noqa: SIM115 - it lives as long as the trace
+        self._open: dict[int, _Open] = {}
+        self._held = self._rounds = self._split = self._dropped = 0
+        self._accepted = self._refused = 0
+        self._reasons: list[str] = []
+        self._scored: bool | None = None
+
+    def drop(self, reason: str) -> None:
+        """Count a round that cannot be used, and name the first few."""
+        self._dropped += 1
+        if len(self._reasons) < SHOWN:
+            self._reasons.append(reason)
+
+    def add(self, path: str, item: Traced) -> None:
+        """One more round of its request."""
+        if self._scored is None:
+            self._scored = item.confidence is not None
+        if self._scored and item.confidence is None and item.drafted:
+            self.drop(f"{named(path)}: a round without confidence among rounds that have it")
+            return
+        name = f"{path}\0{item.request}".encode("utf-8", "replace")
+        key = int.from_bytes(blake2b(name, digest_size=7).digest(), "little")
+        held = self._open.setdefault(key, _Open())
+        held.drafted.append(item.drafted)
+        held.accepted.append(item.accepted)
+        if self._scored:
+            held.confidence.extend(item.confidence or ())
+        held.tokens += item.accepted + 1
+        self._held += item.accepted + 1
+        self._rounds += 1
+        self._accepted += item.accepted
+        self._refused += item.accepted < item.drafted
+        if held.tokens >= LONGEST_PART:
+            self._write(key)
+            self._split += 1
+        while self._held > MOST_HELD:
+            self._write(next(iter(self._open)))
+
+    def _write(self, key: int) -> None:
+        held = self._open.pop(key)
+        self._held -= held.tokens
+        count = len(held.confidence) if self._scored else -1
+        self._spool.write(_HEAD.pack(key, len(held.drafted), count, 0))
+        self._spool.write(held.drafted)
+        self._spool.write(held.accepted)
+        self._spool.write(held.confidence.tobytes())
+
+    def finish(self) -> Trace:
+        """Write what is left."""
+        for key in list(self._open):
+            self._write(key)
+        return Trace(
+            self._spool,
+            self._rounds,
+            self._split,
+            self._dropped,
+            tuple(self._reasons),
+            bool(self._scored),
+            self._accepted,
+            self._refused,
+        )
