@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from gammaplan.cli.evidence import Cases, CostFlags
     from gammaplan.cli.tracing import Trace
     from gammaplan.model.processes import Process
+    from gammaplan.shapes.adapt import AdaptResult
 
 PROCESS = "Assumed variation"
 LEAST_GAIN, REQUESTS, TOKENS, SEED = 0.02, 1_000, 1_000, 0
 MOST_TOKENS = 10**9
+FEW_CLUSTERS = 10
 
 Files = Annotated[
     list[str] | None,
@@ -212,7 +214,8 @@ def adapt(
         least_gain=LEAST_GAIN if least_gain is None else least_gain,
         dropped=trace.dropped if trace else 0,
     )
-    _note_modelled(cases, max(p["modelled"] for p in result["policies"]))
+    if trace:
+        _note_trace(cases, result)
     show(
         "adapt",
         inputs=cases.inputs,
@@ -351,11 +354,15 @@ def _process(alpha: float, varying: dict[str, Any]) -> "Process":
     return Requests(alpha, varying["--spread"] or 0.0)
 
 
-def _note_modelled(cases: "Cases", most: float) -> None:
-    if most:
-        from gammaplan.data.findings import finding
+def _note_trace(cases: "Cases", result: "AdaptResult") -> None:
+    from gammaplan.data.findings import finding
 
+    most = max(p["modelled"] for p in result["policies"])
+    if most:
         cases.findings.append(finding("outcomes_modelled", share=f"{100 * most:.0f} %"))
+    if result["clusters"] < FEW_CLUSTERS:
+        which = f"{result['clusters']} part(s) of {result['requests']} request(s)"
+        cases.findings.append(finding("few_clusters", clusters=which))
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

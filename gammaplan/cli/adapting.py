@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from gammaplan.data.switches import switches
-from gammaplan.model.adaptive import OWN_ALPHA, Comparison, Gain, compare, round_costs
+from gammaplan.model.adaptive import OWN_ALPHA, Comparison, Gain, compare_policies, round_costs
 from gammaplan.model.causal import best_causal
 from gammaplan.model.cost import Cost
 from gammaplan.model.policies import Discounted, Fixed, Heuristic, Policy, Tiers
 from gammaplan.model.processes import Process, Regimes, Tokens, drawn
-from gammaplan.model.stops import Stop, StopAfter, StopBefore, StopOnProduct, Worth, best_floor
+from gammaplan.model.stops import (
+    MOST,
+    Stop,
+    StopAfter,
+    StopBefore,
+    StopOnProduct,
+    Worth,
+    best_floor,
+)
 from gammaplan.model.streams import Singles, Streams
-from gammaplan.model.traces import calibrated, recorded, windows
+from gammaplan.model.traces import calibrated, recorded
 
 if TYPE_CHECKING:
     from gammaplan.cli.tracing import Trace
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
     from gammaplan.shapes.parts import CostShape
 
 LEVEL = 0.95
+DRAFTS = 8_192  # on which the floor of the product is tuned
 PRIOR = 2.0  # tokens that the discounted counts start from
 Needs = Literal["history", "confidence", "own_alpha"]
 
@@ -48,9 +57,8 @@ def assumed(process: Process, alpha: float, *, requests: int, tokens: int, seed:
     """An assumed process."""
     blocks = drawn(process, requests=requests, tokens=tokens, seed=seed)
     if isinstance(process, Tokens):
-        first = next(blocks())
-        assert first.score is not None
-        return Setting(blocks, alpha, process.worth, process.worth(windows(first.score)))
+        shown = process.scores((DRAFTS, MOST), np.random.default_rng(seed))
+        return Setting(blocks, alpha, process.worth, process.worth(shown))
     return Setting(blocks, alpha, causal=process if isinstance(process, Regimes) else None)
 
 
@@ -106,7 +114,7 @@ def comparison(
     costs = round_costs(cost, max_gamma)
     tried = entries(setting, cost, costs)
     policies = {name: entry.policy for name, entry in tried.items()}
-    found = compare(setting.blocks, policies, cost, max_gamma=max_gamma, level=LEVEL)
+    found = compare_policies(setting.blocks, policies, cost, max_gamma=max_gamma, level=LEVEL)
     advised = _advised(found, least_gain)
     bounds: AdaptBounds = {
         "clairvoyant": found.bounds["clairvoyant"],

@@ -46,7 +46,7 @@ def best_causal(process: Regimes, round_cost: Floats) -> float:
     Examples
     --------
     >>> print(round(best_causal(Regimes(0.9, 0.4, 100), 1 + 0.1 * np.arange(20)), 2))
-    1.82
+    1.83
     """
     costs = round_cost[: DEEPEST + 1]
     choices = [_choice(process, gamma) for gamma in range(len(costs))]

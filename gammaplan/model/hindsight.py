@@ -122,12 +122,20 @@ def bound_times(streams: Streams, round_cost: Floats) -> Bounds:
     for n in range(1, whole + 1):
         most = min(n, longest + 1)
         best[n] = (round_cost[:most] + best[n - most : n][::-1]).min()
-    parts, rest = np.divmod(segments.tokens, max(whole, 1))
-    knowing = parts * best[-1] + best[rest]
-    drafts = segments.tokens - segments.cut
-    full, left = np.divmod(drafts, longest + 1)
-    learning = full * round_cost[-1] + np.where((left > 0) | segments.cut, round_cost[left], 0.0)
+    knowing = _in_parts(segments.tokens, best, whole)
+    learning = _in_parts(segments.tokens - segments.cut, round_cost, longest)
     return Bounds(*(_by_stream(streams, each) for each in (knowing, learning)))
+
+
+def _in_parts(tokens: Ints, cost: Floats, most: int) -> Floats:
+    """What each number of tokens costs, at most so many at a time."""
+    if int(tokens.max(initial=0)) <= most:
+        whole: Floats = cost[tokens]
+        return whole
+    parts, rest = np.divmod(tokens, max(most, 1))
+    last: Floats = np.where((rest > 0) | (parts == 0), cost[rest], 0.0)
+    total: Floats = parts * cost[most] + last
+    return total
 
 
 def _by_stream(streams: Streams, each: Floats) -> Floats:

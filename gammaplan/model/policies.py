@@ -70,7 +70,8 @@ class Heuristic:
         if past.round == 0:
             return np.full(past.streams, min(self.first, past.longest), dtype=np.int16)
         last = past.drafted.astype(np.int16)
-        moved: Array = np.where(past.accepted == past.drafted, last + 2, np.maximum(last - 1, 1))
+        whole = past.accepted == past.drafted
+        moved: Array = np.where(whole, last + 2, np.maximum(last - 1, 1))
         moved[moved > past.longest] = past.longest
         return moved
 
@@ -96,11 +97,12 @@ class Tiers:
         if past.round == 0:
             self._tier = np.full(past.streams, len(self.tiers) // 2)
             self._mean = np.full(past.streams, lengths[len(self.tiers) // 2] - 1.0, np.float32)
-            return lengths[self._tier]
-        self._mean += np.float32(self.smoothing) * (past.accepted - self._mean)
-        if past.round > self.warm_up and (past.round - self.warm_up) % self.every == 0:
-            self._move()
-        return lengths[self._tier]
+        else:
+            self._mean += np.float32(self.smoothing) * (past.accepted - self._mean)
+            if past.round > self.warm_up and (past.round - self.warm_up) % self.every == 0:
+                self._move()
+        chosen: Array = lengths[self._tier]
+        return chosen
 
     def _move(self) -> None:
         tiers = np.asarray(self.tiers, dtype=np.float32)

@@ -16,6 +16,7 @@ from gammaplan.model.streams import Singles, Small, distance
 Worth: TypeAlias = Callable[[Singles], Singles]
 MOST = 64  # the longest draft of a product stop
 FLOORS = 96
+CHUNK = 2**14  # positions at a time, so that they stay in the cache
 
 
 @runtime_checkable
@@ -90,19 +91,27 @@ class StopOnProduct:
         most = min(self.most, longest)
         if self.floor >= 1 or not most:
             return np.zeros(len(score), dtype=np.uint8)
-        with np.errstate(divide="ignore"):
-            level = np.log(score if self.worth is None else self.worth(score))
-            floor = np.float32(np.log(self.floor))
         want = np.ones(len(score), dtype=np.uint8)
-        total = level.copy()
-        for k in range(1, most):
-            on = total > floor
-            if not on.any():
-                break
-            want += on
-            total[:-k] += level[k:]
-            total[-k:] = -np.inf
+        for first in range(0, len(score), CHUNK):
+            shown = score[first : first + CHUNK + most]
+            with np.errstate(divide="ignore"):
+                level = np.log(shown if self.worth is None else self.worth(shown))
+            _count_on(level, np.float32(np.log(self.floor)), want[first : first + CHUNK], most)
         return want
+
+
+def _count_on(level: Singles, floor: np.float32, want: Small, most: int) -> None:
+    """Add to `want` the tokens that are drafted because the sum of `level` is above the floor."""
+    count = len(want)
+    total = level[:count].copy()
+    for k in range(1, most):
+        on = total > floor  # once false, false for good: a product only falls
+        if not on.any():
+            break
+        want += on.view(np.uint8)
+        following = level[k : k + count]
+        total[: len(following)] += following
+        total[len(following) :] = -np.inf
 
 
 def best_floor(worth: Singles, round_cost: Floats) -> tuple[float, float]:

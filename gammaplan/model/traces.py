@@ -76,7 +76,7 @@ def _streams(parts: list[Part], rng: np.random.Generator) -> Streams:
     outcome[last] = outcome[ends] = False
     score = None
     if parts[0].confidence is not None:
-        score = np.full(len(outcome), np.nan, dtype=np.float32)
+        score = np.zeros(len(outcome), dtype=np.float32)
         values = np.concatenate([part.confidence for part in parts if part.confidence is not None])
         shown = np.minimum(accepted + 1, drafted)
         within = np.arange(int(shown.sum())) - np.repeat(np.cumsum(shown) - shown, shown)
@@ -153,13 +153,13 @@ def calibrated(blocks: Callable[[], Iterable[Streams]]) -> Scores:
         seen += np.bincount(cell, minlength=CELLS)
         kept += np.bincount(cell, streams.accepted[known], CELLS)
         if drafts is None:
-            drafts = windows(streams.score)
+            drafts = _windows(streams.score)
     middle = (np.arange(CELLS) + 0.5) / CELLS
     assert drafts is not None
     return Scores(Calibrated(tuple(((kept + middle) / (seen + 1)).tolist())), drafts)
 
 
-def windows(score: Singles) -> Singles:
+def _windows(score: Singles) -> Singles:
     """Drafts of up to 64 tokens, cut from scores; shape ``(drafts, tokens)``."""
     width = min(WINDOW, len(score))
     count = min(WINDOWS, len(score) // width)

@@ -25,8 +25,9 @@ WHOSE = {
     "p_min": "llama.cpp's p-min",
 }
 LEVELS = "▁▂▃▄▅▆▇█"
+MODELLED = 9  # what the share of modelled rounds takes more
 FIXED = 62  # what the columns before the picture take
-WIDEST = 60
+WIDEST, NARROWEST = 60, 8
 
 
 def print_adapt(result: AdaptResult, inputs: Mapping[str, object]) -> None:
@@ -56,43 +57,45 @@ def headline(result: AdaptResult) -> str:
 
 
 def _table(result: AdaptResult, width: int) -> Table:
-    cells = min(WIDEST, width - FIXED)
+    fixed, bounds = result["best_fixed"], result["bounds"]
+    made_up = any(p["modelled"] for p in result["policies"])
+    cells = min(WIDEST, width - FIXED - MODELLED * made_up)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", width=1)
     table.add_column("policy", no_wrap=True)
-    for name in ("speedup", "gain", f"{100 * result['level']:g} % interval", "gap"):
+    numbers = ["speedup", "gain", f"{100 * result['level']:g} % interval", "gap"]
+    for name in numbers + ["modelled"] * made_up:
         table.add_column(name, justify="right", no_wrap=True)
-    drawn = cells >= 8
-    if drawn:
+    if cells >= NARROWEST:
         table.add_column("γ, first request", no_wrap=True)
     top = max((n for p in result["policies"] for n in p["lengths"][:cells]), default=1)
     for policy in result["policies"]:
         chosen = policy["name"] == result["advised"]
-        figures = [
-            "*" if chosen else "",
-            NAMES[policy["name"]] + ("°" if not policy["exact"] else ""),
-            times(policy["speedup"]),
-            _signed(policy["gain"]),
-            _interval(policy),
-            "-" if policy["gap_closed"] is None else f"{100 * policy['gap_closed']:.0f} %",
-        ]
-        figures += [picture(policy["lengths"][:cells], top)] if drawn else []
-        table.add_row(*(Text(f) for f in figures), style="bold green" if chosen else "")
-    fixed, bounds = result["best_fixed"], result["bounds"]
-    _line(table, f"best fixed γ {fixed['gamma']}", fixed["speedup"], None, drawn)
+        figures = ["*" if chosen else "", _title(policy), times(policy["speedup"])]
+        figures += [_signed(policy["gain"]), _interval(policy)]
+        closed = policy["gap_closed"]
+        figures += ["-" if closed is None else f"{100 * closed:.0f} %"]
+        figures += [f"{100 * policy['modelled']:.0f} %"] if made_up else []
+        figures += [picture(policy["lengths"][:cells], top)] if cells >= NARROWEST else []
+        table.add_row(*map(Text, figures), style="bold green" if chosen else "")
+    _line(table, f"best fixed γ {fixed['gamma']}", fixed["speedup"], None)
     for title, speed in (
         ("any that sees the past", bounds["causal"]),
         ("perfect confidence", bounds["perfect_confidence"]),
         ("clairvoyant", bounds["clairvoyant"]),
     ):
         if speed is not None:
-            _line(table, title, speed, speed / fixed["speedup"] - 1, drawn)
+            _line(table, title, speed, speed / fixed["speedup"] - 1)
     return table
 
 
-def _line(table: Table, title: str, speed: float, gain: float | None, drawn: bool) -> None:
-    figures = ["", title, times(speed), "" if gain is None else _signed(gain), "", ""]
-    table.add_row(*(Text(f) for f in (*figures, *([""] if drawn else []))), style="dim")
+def _title(policy: PolicyShape) -> str:
+    return NAMES[policy["name"]] + ("" if policy["exact"] else "°")
+
+
+def _line(table: Table, title: str, speed: float, gain: float | None) -> None:
+    figures = "", title, times(speed), "" if gain is None else _signed(gain)
+    table.add_row(*map(Text, figures), style="dim")
 
 
 def picture(lengths: list[int], top: int) -> str:
