@@ -1,21 +1,23 @@
 """gammaplan adapt: what an adaptive draft length would gain over the best fixed one."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import values
+from gammaplan.cli import varying as v
 
 if TYPE_CHECKING:
     from gammaplan.cli.adapting import Setting
     from gammaplan.cli.evidence import Cases, CostFlags
     from gammaplan.cli.tracing import Trace
-    from gammaplan.model.processes import Process
+    from gammaplan.documents.evidence import Document
     from gammaplan.shapes.adapt import AdaptResult
 
-PROCESS = "Assumed variation"
-LEAST_GAIN, REQUESTS, TOKENS, SEED = 0.02, 1_000, 1_000, 0
+LEAST_GAIN = 0.02
+IN_MEMORY = 2**24  # bytes of a trace; a larger one goes to the disk
 MOST_TOKENS = 10**9
 FEW_CLUSTERS = 10
 
@@ -25,90 +27,6 @@ Files = Annotated[
         metavar="FILE",
         help="Traces of rounds, and evidence that knows acceptance or cost; - is stdin.",
         show_default=False,
-    ),
-]
-Spread = Annotated[
-    float | None,
-    typer.Option(
-        "--spread",
-        metavar="SD",
-        parser=values.non_negative,
-        help="How α differs between requests: the standard deviation of a Beta around it.",
-        rich_help_panel=PROCESS,
-    ),
-]
-RegimesOption = Annotated[
-    values.Numbers | None,
-    typer.Option(
-        "--regimes",
-        metavar="A,B",
-        parser=values.fractions,
-        help="Two states of the text and α in each, instead of --alpha.",
-        rich_help_panel=PROCESS,
-    ),
-]
-Dwell = Annotated[
-    float | None,
-    typer.Option(
-        "--dwell",
-        metavar="TOKENS",
-        parser=values.positive,
-        help="How long a state lasts on average, with --regimes.",
-        rich_help_panel=PROCESS,
-    ),
-]
-TokenSpread = Annotated[
-    float | None,
-    typer.Option(
-        "--token-spread",
-        metavar="SD",
-        parser=values.positive,
-        help="How acceptance differs from token to token, for drafts that show a confidence.",
-        rich_help_panel=PROCESS,
-    ),
-]
-Quality = Annotated[
-    float | None,
-    typer.Option(
-        "--quality",
-        metavar="SHARE",
-        parser=values.fraction,
-        help="Share of tokens whose confidence is their acceptance, with --token-spread.",
-        show_default="1",
-        rich_help_panel=PROCESS,
-    ),
-]
-Requests = Annotated[
-    int | None,
-    typer.Option(
-        "--requests",
-        metavar="N",
-        parser=values.length,
-        help="How many requests are drawn.",
-        show_default=f"{REQUESTS:,}",
-        rich_help_panel=PROCESS,
-    ),
-]
-TokensOption = Annotated[
-    int | None,
-    typer.Option(
-        "--tokens",
-        metavar="N",
-        parser=values.length,
-        help="Tokens of each request.",
-        show_default=f"{TOKENS:,}",
-        rich_help_panel=PROCESS,
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        parser=values.length,
-        help="Where the drawn outcomes start.",
-        show_default=str(SEED),
-        rich_help_panel=PROCESS,
     ),
 ]
 GammaRecorded = Annotated[
@@ -141,14 +59,14 @@ def adapt(
     gamma: GammaRecorded = None,
     max_gamma: o.MaxGamma = None,
     pick: o.Pick = None,
-    spread: Spread = None,
-    regimes: RegimesOption = None,
-    dwell: Dwell = None,
-    token_spread: TokenSpread = None,
-    quality: Quality = None,
-    requests: Requests = None,
-    tokens: TokensOption = None,
-    seed: Seed = None,
+    spread: v.Spread = None,
+    regimes: v.Regimes = None,
+    dwell: v.Dwell = None,
+    token_spread: v.TokenSpread = None,
+    quality: v.Quality = None,
+    requests: v.Requests = None,
+    tokens: v.Tokens = None,
+    seed: v.Seed = None,
     c: o.C = None,
     speed_ratio: o.SpeedRatio = None,
     draft_ms: o.DraftMs = None,
@@ -185,37 +103,19 @@ def adapt(
         "--quality": quality,
     }
     size = {"--requests": requests, "--tokens": tokens}
-    traces, others = _sorted(files or [])
-    trace = None
-    if traces:
-        from gammaplan.cli.tracing import read_traces
-
-        _only_the_trace({"--alpha": alpha} | varying | size)
-        trace = read_traces(traces, gamma)
-    elif gamma is not None:
-        raise typer.BadParameter("--gamma is the draft length of a trace, and there is none")
-    cases = _cases(others, alpha, regimes, cost, pick, trace)
-    cases.note_option("seed", seed, SEED)
-    cases.note_option("max_gamma", max_gamma)
-    cases.note_option("least_gain", least_gain, LEAST_GAIN)
-    if trace:
-        setting = _traced(cases, trace, SEED if seed is None else seed)
-    else:
-        setting = _assumed(cases, varying, size, SEED if seed is None else seed)
-    from gammaplan.cli.adapting import comparison
-
-    case = cases.cases[0]
-    assert case.cost_shape is not None
-    result = comparison(
-        setting,
-        case.cost,
-        case.cost_shape,
-        max_gamma=max_gamma,
-        least_gain=LEAST_GAIN if least_gain is None else least_gain,
-        dropped=trace.dropped if trace else 0,
-    )
-    if trace:
-        _note_trace(cases, result)
+    with SpooledTemporaryFile(IN_MEMORY) as spool:
+        trace, documents = _read(files or [], spool, gamma)
+        if trace:
+            _only_the_trace({"--alpha": alpha} | varying | size)
+        elif gamma is not None:
+            raise typer.BadParameter("--gamma is the draft length of a trace, and there is none")
+        cases = _cases(documents, alpha, regimes, cost, pick, trace)
+        cases.note_option("seed", seed, v.SEED)
+        cases.note_option("max_gamma", max_gamma)
+        cases.note_option("least_gain", least_gain, LEAST_GAIN)
+        first = v.SEED if seed is None else seed
+        setting = _traced(cases, trace, first) if trace else _assumed(cases, varying, size, first)
+        result = _compared(cases, setting, max_gamma, least_gain, trace)
     show(
         "adapt",
         inputs=cases.inputs,
@@ -227,21 +127,51 @@ def adapt(
     )
 
 
-def _sorted(files: list[str]) -> tuple[list[str], list[str]]:
-    """Traces, and what else was named."""
+def _read(
+    files: list[str], spool: IO[bytes], gamma: int | None
+) -> "tuple[Trace | None, list[Document]]":
+    """The rounds of all traces, and the documents among the files; each is opened once."""
     if files.count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
-    traces: list[str] = []
-    others: list[str] = []
-    for path in files:
-        from gammaplan.cli.tracing import is_trace
-        from gammaplan.engines.lines import open_stream
+    documents: list[Document] = []
+    if not files:
+        return None, documents
+    from gammaplan.cli.inputs import document_in, opened
+    from gammaplan.cli.tracing import Recorder, is_trace
 
-        stream = open_stream(path)
-        (traces if is_trace(stream) else others).append(path)
-        if path != "-":
-            stream.close()
-    return traces, others
+    recorder, traces = Recorder(spool, gamma), 0
+    for path in files:
+        with opened(path) as stream:
+            if is_trace(stream):
+                recorder.read(stream, path)
+                traces += 1
+            else:
+                documents.append(document_in(stream, path))
+    return recorder.finish() if traces else None, documents
+
+
+def _compared(
+    cases: "Cases",
+    setting: "Setting",
+    max_gamma: int | None,
+    least_gain: float | None,
+    trace: "Trace | None",
+) -> "AdaptResult":
+    from gammaplan.cli.adapting import comparison
+
+    case = cases.cases[0]
+    assert case.cost_shape is not None  # gather_from() saw to it
+    result = comparison(
+        setting,
+        case.cost,
+        case.cost_shape,
+        max_gamma=max_gamma,
+        least_gain=LEAST_GAIN if least_gain is None else least_gain,
+        dropped=trace.dropped if trace else 0,
+    )
+    if trace:
+        _note_trace(cases, result)
+    return result
 
 
 def _only_the_trace(given: dict[str, object]) -> None:
@@ -251,7 +181,7 @@ def _only_the_trace(given: dict[str, object]) -> None:
 
 
 def _cases(
-    files: list[str],
+    documents: "list[Document]",
     alpha: float | None,
     regimes: values.Numbers | None,
     cost: "CostFlags",
@@ -260,7 +190,6 @@ def _cases(
 ) -> "Cases":
     """The one cost, and the acceptance that outcomes are drawn around."""
     from gammaplan.cli.evidence import gather_from
-    from gammaplan.cli.inputs import read_documents
     from gammaplan.documents.evidence import Evidence
     from gammaplan.documents.writing import acceptance_shape
     from gammaplan.model.acceptance import Geometric
@@ -276,7 +205,7 @@ def _cases(
         law = Geometric(trace.accepted / max(trace.accepted + trace.refused, 1))
     shape = acceptance_shape(law) if law else None
     cases = gather_from(
-        read_documents(files) if files else [],
+        documents,
         alpha=alpha,
         cost=cost,
         pick=pick,
@@ -316,14 +245,15 @@ def _assumed(
         raise typer.BadParameter("the evidence has no single α to vary; give --alpha")
     if case.acceptance.model != "geometric":
         cases.findings.append(finding("one_alpha_assumed", alpha=f"{alpha:.4g}"))
-    process = _process(alpha, varying)
+    process = v.process(alpha, varying)
     for option, value in varying.items():
         cases.note_option(
             option[2:].replace("-", "_"), list(value) if isinstance(value, tuple) else value
         )
-    cases.note_option("requests", size["--requests"], REQUESTS)
-    cases.note_option("tokens", size["--tokens"], TOKENS)
-    counts = {name: REQUESTS if v is None else v for name, v in size.items()}
+    cases.note_option("requests", size["--requests"], v.REQUESTS)
+    cases.note_option("tokens", size["--tokens"], v.TOKENS)
+    defaults = {"--requests": v.REQUESTS, "--tokens": v.TOKENS}
+    counts = {n: defaults[n] if given is None else given for n, given in size.items()}
     for name, value in counts.items():
         if not value:
             raise typer.BadParameter(f"{name} must be a whole number of at least 1, got 0")
@@ -332,26 +262,6 @@ def _assumed(
     return assumed(
         process, alpha, requests=counts["--requests"], tokens=counts["--tokens"], seed=seed
     )
-
-
-def _process(alpha: float, varying: dict[str, Any]) -> "Process":
-    from gammaplan.model.processes import Regimes, Requests, Tokens
-
-    kinds = [o for o in ("--spread", "--regimes", "--token-spread") if varying[o] is not None]
-    if len(kinds) > 1:
-        raise typer.BadParameter(f"{' and '.join(kinds)} exclude each other; give one")
-    for option, with_ in (("--dwell", "--regimes"), ("--quality", "--token-spread")):
-        if varying[option] is not None and varying[with_] is None:
-            raise typer.BadParameter(f"{option} needs {with_} beside it")
-    if varying["--regimes"] is not None:
-        if varying["--dwell"] is None:
-            raise typer.BadParameter("--regimes needs --dwell beside it")
-        good, bad = varying["--regimes"]
-        return Regimes(good, bad, varying["--dwell"])
-    if varying["--token-spread"] is not None:
-        quality = varying["--quality"]
-        return Tokens(alpha, varying["--token-spread"], 1.0 if quality is None else quality)
-    return Requests(alpha, varying["--spread"] or 0.0)
 
 
 def _note_trace(cases: "Cases", result: "AdaptResult") -> None:

@@ -3,15 +3,14 @@
 import re
 import struct
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gammaplan.engines.base import Dropped
-from gammaplan.engines.lines import named, open_stream
+from gammaplan.engines.lines import named
 from gammaplan.engines.rounds import Traced, read_rounds
 from gammaplan.errors import InputError
 from gammaplan.model.traces import Part
@@ -30,7 +29,7 @@ _HEAD = struct.Struct("<qiii")
 class Trace(NamedTuple):
     """A trace that was read: its parts, and the account of its rounds."""
 
-    spool: BinaryIO
+    spool: IO[bytes]
     rounds: int
     split: int
     dropped: int
@@ -62,27 +61,6 @@ def is_trace(stream: "BufferedReader") -> bool:
     return not DOCUMENT.search(head) and TRACE.search(head) is not None
 
 
-def read_traces(paths: Sequence[str], gamma: int | None) -> Trace:
-    """All rounds of these files; a request is known by its file and its name."""
-    writer = _Writer()
-    for path in paths:
-        stream = open_stream(path)
-        try:
-            for item in read_rounds(stream, gamma):
-                if isinstance(item, Dropped):
-                    writer.drop(f"{named(path)}: {item.what}")
-                else:
-                    writer.add(path, item)
-        finally:
-            if path != "-":
-                stream.close()
-    trace = writer.finish()
-    if not trace.rounds:
-        why = f" ({trace.reasons[0]})" if trace.reasons else ""
-        raise InputError(f"{', '.join(map(named, paths))}: has no usable round{why}")
-    return trace
-
-
 class _Open:
     """The rounds of one request that are not written yet."""
 
@@ -92,31 +70,44 @@ class _Open:
         self.tokens = 0
 
 
-class _Writer:
-    """Sorts rounds by request and writes them in parts of bounded length."""
+class Recorder:
+    """Reads traces, one input after the other, onto the disk; closing it forgets them.
 
-    def __init__(self) -> None:
-        self._spool: BinaryIO = TemporaryFile()  # noqa: SIM115 - it lives as long as the trace
+    Rounds are sorted by request and written in parts of bounded length. A
+    request is known by its input and its name.
+    """
+
+    def __init__(self, spool: IO[bytes], gamma: int | None) -> None:
+        self._spool, self._gamma = spool, gamma
         self._open: dict[int, _Open] = {}
         self._held = self._rounds = self._split = self._dropped = 0
         self._accepted = self._refused = 0
         self._reasons: list[str] = []
         self._scored: bool | None = None
+        self._paths: list[str] = []
 
-    def drop(self, reason: str) -> None:
-        """Count a round that cannot be used, and name the first few."""
+    def read(self, stream: "BufferedReader", path: str) -> None:
+        """All rounds of one input."""
+        self._paths.append(named(path))
+        for item in read_rounds(stream, self._gamma):
+            if isinstance(item, Dropped):
+                self._drop(f"{named(path)}: {item.what}")
+            else:
+                self._add(path, item)
+
+    def _drop(self, reason: str) -> None:
         self._dropped += 1
         if len(self._reasons) < SHOWN:
             self._reasons.append(reason)
 
-    def add(self, path: str, item: Traced) -> None:
+    def _add(self, path: str, item: Traced) -> None:
         """One more round of its request."""
         if self._scored is None:
             self._scored = item.confidence is not None
         if self._scored and item.confidence is None and item.drafted:
-            self.drop(f"{named(path)}: a round without confidence among rounds that have it")
+            self._drop(f"{named(path)}: a round without confidence among rounds that have it")
             return
-        name = f"{path}\0{item.request}".encode("utf-8", "replace")
+        name = f"{len(self._paths)} {item.request}".encode("utf-8", "replace")
         key = int.from_bytes(blake2b(name, digest_size=7).digest(), "little")
         held = self._open.setdefault(key, _Open())
         held.drafted.append(item.drafted)
@@ -144,9 +135,12 @@ class _Writer:
         self._spool.write(held.confidence.tobytes())
 
     def finish(self) -> Trace:
-        """Write what is left."""
+        """Write what is left; the trace reads from the disk for as long as the spool is open."""
         for key in list(self._open):
             self._write(key)
+        if not self._rounds:
+            why = f" ({self._reasons[0]})" if self._reasons else ""
+            raise InputError(f"{', '.join(self._paths)}: has no usable round{why}")
         return Trace(
             self._spool,
             self._rounds,

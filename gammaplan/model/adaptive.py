@@ -91,7 +91,7 @@ def compare_policies(
     Raises
     ------
     DomainError
-        If there are no tokens.
+        If there are no tokens, or a policy is called like a result.
     PolicyError
         If a policy raises or returns what is no draft length.
 
@@ -112,6 +112,8 @@ def compare_policies(
     >>> found.best_fixed, round(found.gains["heuristic"].gain, 2)
     (3, 0.05)
     """
+    if taken := {OWN_ALPHA, FIXED, CLAIRVOYANT, PERFECT} & policies.keys():
+        raise DomainError(f"a policy must not be called {min(taken)}: that is one of the results")
     costs = round_costs(cost, max_gamma)
     own = best_lengths(cost, len(costs) - 1)
     counts = np.zeros(1, dtype=np.int64)

@@ -16,6 +16,7 @@ from gammaplan.model.optimum import optimal_gamma
 from gammaplan.model.streams import Small
 
 Array = np.ndarray[Any, np.dtype[Any]]
+CERTAIN = 1e-6  # closer to 0 and 1 no α is believed
 GRID = 2_048  # values of α for which the best length is looked up
 
 
@@ -150,6 +151,7 @@ class Discounted:
         else:
             self._learn(past.accepted.astype(np.float32), past.accepted < past.drafted)
         np.divide(self._accepted, self._accepted + self._refused, out=self._alpha)
+        np.clip(self._alpha, CERTAIN, 1 - CERTAIN, out=self._alpha)
         weight = np.exp(self._record - self._record.max(axis=0))
         alpha = (self._alpha * weight).sum(axis=0) / weight.sum(axis=0)
         chosen: Array = self._best[(alpha * GRID).astype(np.int32)]

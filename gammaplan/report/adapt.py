@@ -8,6 +8,7 @@ from rich.text import Text
 from gammaplan.report.words import console, percent, plain, say, times
 from gammaplan.shapes.adapt import AdaptResult, PolicyShape
 
+LEGEND = "* advised   gap: to the clairvoyant, share closed   γ: drafts of the first request"
 NAMES = {
     "fixed_5": "fixed γ 5",
     "heuristic": "+2/−1 heuristic",
@@ -36,7 +37,7 @@ def print_adapt(result: AdaptResult, inputs: Mapping[str, object]) -> None:
     say(out, headline(result), style="bold")
     out.print()
     out.print(_table(result, out.width))
-    say(out, "* advised   gap: share of the distance from the best fixed γ to the clairvoyant")
+    say(out, LEGEND)
     out.print()
     for line in notes(result):
         say(out, line)
@@ -67,7 +68,7 @@ def _table(result: AdaptResult, width: int) -> Table:
     for name in numbers + ["modelled"] * made_up:
         table.add_column(name, justify="right", no_wrap=True)
     if cells >= NARROWEST:
-        table.add_column("γ, first request", no_wrap=True)
+        table.add_column("γ", no_wrap=True)
     top = max((n for p in result["policies"] for n in p["lengths"][:cells]), default=1)
     for policy in result["policies"]:
         chosen = policy["name"] == result["advised"]
