@@ -88,6 +88,13 @@ def compare_policies(
     level : float
         Of the intervals. [0 to 1]
 
+    Returns
+    -------
+    Comparison
+        `best_fixed`, the `fixed` speedups, `gains` by name and `bounds`. Where
+        streams have an α each, `gains` has "own_alpha" too: the best length for
+        the true α of each.
+
     Raises
     ------
     DomainError

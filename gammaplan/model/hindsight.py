@@ -11,7 +11,7 @@ SEARCHED = 4_096  # longer segments are cut: a draft is never as long
 
 
 def clairvoyant(alpha: ArrayLike, c: ArrayLike) -> Number:
-    """The speedup of a draft that knows where the next refusal is, and is still verified.
+    """The speedup of a draft that knows where the next refusal is.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def clairvoyant(alpha: ArrayLike, c: ArrayLike) -> Number:
 
 
 def perfect_confidence(alpha: ArrayLike, c: ArrayLike) -> Number:
-    """The speedup of a draft that learns, once it drafted a token, whether it will be accepted.
+    """The speedup of a draft that learns whether a token it drafted will be accepted.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class Process(Protocol):
 
 @dataclass(frozen=True)
 class Requests:
-    """Every request has an α of its own, Beta with this mean and standard deviation.
+    """Every request has an α of its own, from a Beta with this mean and spread.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Regimes:
 
 @dataclass(frozen=True)
 class Tokens:
-    """Every token has an acceptance of its own, Beta, and the draft shows a score for it.
+    """Every token has its own acceptance, and the draft shows a score for it.
 
     Parameters
     ----------
@@ -124,7 +124,30 @@ class Tokens:
 def drawn(
     process: Process, *, requests: int, tokens: int, seed: int
 ) -> Callable[[], Iterator[Streams]]:
-    """Requests of a process, some at a time; the same ones whenever it is called."""
+    """Requests of a process, some at a time; the same ones whenever it is called.
+
+    Parameters
+    ----------
+    process : Process
+        How acceptance varies: `Requests`, `Regimes`, `Tokens` or your own.
+    requests : int
+        How many are drawn.
+    tokens : int
+        How long each is.
+    seed : int
+        Where the random numbers start.
+
+    Returns
+    -------
+    callable
+        Gives the streams, what `compare_policies` asks for.
+
+    Examples
+    --------
+    >>> blocks = drawn(Requests(0.8), requests=3, tokens=100, seed=0)
+    >>> [len(streams) for streams in blocks()]
+    [3]
+    """
 
     def blocks() -> Iterator[Streams]:
         rng = np.random.default_rng(seed)

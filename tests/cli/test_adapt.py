@@ -47,8 +47,10 @@ def document(result):
     return json.loads(result.stdout)
 
 
-def answer(cli, args):
-    return document(cli(["adapt", *args, "--json"]))["result"]
+def answer(cli, *args):
+    """The result for one text of options, or for several words."""
+    words = args[0].split() if len(args) == 1 else args
+    return document(cli(["adapt", *words, "--json"]))["result"]
 
 
 def policy(result, name):
