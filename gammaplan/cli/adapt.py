@@ -29,6 +29,17 @@ Files = Annotated[
         show_default=False,
     ),
 ]
+MaxGamma = Annotated[
+    int | None,
+    typer.Option(
+        "--max-gamma",
+        metavar="N",
+        parser=values.length,
+        help="The longest draft to consider, at most 255.",
+        show_default="128, or what the cost knows",
+        rich_help_panel=o.MODEL,
+    ),
+]
 GammaRecorded = Annotated[
     int | None,
     typer.Option(
@@ -57,7 +68,7 @@ def adapt(
     files: Files = None,
     alpha: o.Alpha = None,
     gamma: GammaRecorded = None,
-    max_gamma: o.MaxGamma = None,
+    max_gamma: MaxGamma = None,
     pick: o.Pick = None,
     spread: v.Spread = None,
     regimes: v.Regimes = None,

@@ -116,17 +116,19 @@ def comparison(
     policies = {name: entry.policy for name, entry in tried.items()}
     found = compare_policies(setting.blocks, policies, cost, max_gamma=max_gamma, level=LEVEL)
     advised = _advised(found, least_gain)
+    fixed = float(found.fixed[found.best_fixed])
+    limit = best_causal(setting.causal, costs).gain if setting.causal else None
     bounds: AdaptBounds = {
         "clairvoyant": found.bounds["clairvoyant"],
         "perfect_confidence": found.bounds["perfect_confidence"],
-        "causal": best_causal(setting.causal, costs) if setting.causal else None,
+        "causal": None if limit is None else fixed * (1 + limit),
     }
     return {
         "verdict": "worth_it" if advised else "not_worth_it",
         "advised": advised,
         "best_fixed": {
             "gamma": found.best_fixed,
-            "speedup": float(found.fixed[found.best_fixed]),
+            "speedup": fixed,
         },
         "policies": [
             _policy(name, gain, tried.get(name))

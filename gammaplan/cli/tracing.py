@@ -22,6 +22,7 @@ TRACE = re.compile(rb'"drafted"|"per_step_accepted"|"accept_lengths"|"window"|\A
 SNIFFED = 65_536
 LONGEST_PART = 4_096  # tokens; a longer request is replayed in parts, each from the start
 MOST_HELD = 2**24  # tokens of unfinished parts in memory
+EACH_HELD = 512  # what an unfinished part counts besides
 SHOWN = 5  # dropped rounds that are named
 _HEAD = struct.Struct("<qiii")
 
@@ -68,6 +69,7 @@ class _Open:
         self.drafted, self.accepted = bytearray(), bytearray()
         self.confidence = array("f")
         self.tokens = 0
+        self.held = EACH_HELD
 
 
 class Recorder:
@@ -109,13 +111,17 @@ class Recorder:
             return
         name = f"{len(self._paths)} {item.request}".encode("utf-8", "replace")
         key = int.from_bytes(blake2b(name, digest_size=7).digest(), "little")
-        held = self._open.setdefault(key, _Open())
+        if (held := self._open.get(key)) is None:
+            held = self._open[key] = _Open()
+            self._held += held.held
         held.drafted.append(item.drafted)
         held.accepted.append(item.accepted)
         if self._scored:
             held.confidence.extend(item.confidence or ())
-        held.tokens += item.accepted + 1
-        self._held += item.accepted + 1
+        size = item.accepted + 1
+        held.tokens += size
+        held.held += size
+        self._held += size
         self._rounds += 1
         self._accepted += item.accepted
         self._refused += item.accepted < item.drafted
@@ -127,7 +133,7 @@ class Recorder:
 
     def _write(self, key: int) -> None:
         held = self._open.pop(key)
-        self._held -= held.tokens
+        self._held -= held.held
         count = len(held.confidence) if self._scored else -1
         self._spool.write(_HEAD.pack(key, len(held.drafted), count, 0))
         self._spool.write(held.drafted)

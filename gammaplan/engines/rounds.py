@@ -13,6 +13,7 @@ from gammaplan.engines.lines import DAMAGED
 from gammaplan.engines.values import LARGEST_VALUE, whole_number
 
 LONGEST_DRAFT = 255
+UNTOLD = "tells no single rounds (vLLM: --per-request-spec-decode-metrics detailed)"
 _DECODE = msgspec.json.Decoder().decode
 
 
@@ -118,7 +119,12 @@ def _rounds(value: Any, where: str, names: _Names, gamma: int | None) -> Iterato
             which = f", round {index}" if index > 1 or isinstance(value, list) else ""
             yield Dropped(f"{where}{which}: {error}")
     if not claims(value) and not isinstance(value, list):
-        yield Dropped(f"{where}: has no drafted and accepted")
+        lacks = (
+            UNTOLD
+            if isinstance(value, dict) and "metrics" in value
+            else "has no drafted and accepted"
+        )
+        yield Dropped(f"{where}: {lacks}")
 
 
 def _told(value: Any, names: _Names, gamma: int | None) -> Iterator[tuple[Any, Any, Any, Any]]:

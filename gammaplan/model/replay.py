@@ -9,7 +9,8 @@ import numpy as np
 
 from gammaplan.errors import GammaplanError
 from gammaplan.model.arrays import Floats
-from gammaplan.model.policies import Past, Policy
+from gammaplan.model.hindsight import fixed_times
+from gammaplan.model.policies import Fixed, Past, Policy
 from gammaplan.model.stops import Stop
 from gammaplan.model.streams import Ints, Small, Streams
 
@@ -24,9 +25,10 @@ class PolicyError(GammaplanError):
 class Replayed(NamedTuple):
     """What a policy took for each stream.
 
-    `time` is in target passes; `modelled` counts the rounds that turned on an
-    outcome which was not recorded; `lengths` are the drafts of the first rounds
-    of the first stream.
+    `time` is in target passes; `modelled` counts those of `rounds` that turned on
+    an outcome which was not recorded; `lengths` are the drafts of the first
+    rounds of the first stream. A fixed length is not stepped through where all
+    is recorded, and its rounds are not counted.
     """
 
     time: Floats
@@ -54,6 +56,10 @@ def replay(streams: Streams, policy: Policy | Stop, round_cost: Floats) -> Repla
         the longest length for each stream.
     """
     longest = len(round_cost) - 1
+    if isinstance(policy, Fixed) and streams.modelled is None:
+        _checked(np.array([policy.gamma]), policy, 1, longest)
+        shown = (policy.gamma,) * SHOWN
+        return Replayed(fixed_times(streams, policy.gamma, round_cost), 1, 0, shown)
     cost = round_cost
     ask: Callable[[Array, Past], Small]
     if isinstance(policy, Stop):

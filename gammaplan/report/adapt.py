@@ -8,7 +8,7 @@ from rich.text import Text
 from gammaplan.report.words import console, percent, plain, say, times
 from gammaplan.shapes.adapt import AdaptResult, PolicyShape
 
-LEGEND = "* advised   gap: to the clairvoyant, share closed   γ: drafts of the first request"
+LEGEND = "* advised   gap: to the clairvoyant, share closed   γ: drafts of one request"
 NAMES = {
     "fixed_5": "fixed γ 5",
     "heuristic": "+2/−1 heuristic",
