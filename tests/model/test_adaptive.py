@@ -415,13 +415,13 @@ def test_a_product_stop_is_the_loop_that_it_stands_for(scores, floor):
     array = np.array(scores, dtype=np.float32)
     want = StopOnProduct(floor).wants(array, 16)
     for start in range(len(scores)):
-        product, length = 1.0, 0
+        product, length, near = 1.0, 0, False
         for score in array[start:]:
+            near = near or math.isclose(product, floor, rel_tol=1e-4)
             if product <= floor or length == 16:
                 break
             product *= float(score)
             length += 1
-        near = math.isclose(product, floor, rel_tol=1e-4)
         assert want[start] == length or near or length == len(scores) - start
 
 
