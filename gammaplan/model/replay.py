@@ -26,9 +26,8 @@ class Replayed(NamedTuple):
     """What a policy took for each stream.
 
     `time` is in target passes; `modelled` counts those of `rounds` that turned on
-    an outcome which was not recorded; `lengths` are the drafts of the first
-    rounds of the first stream. A fixed length is not stepped through where all
-    is recorded, and its rounds are not counted.
+    an outcome which was not recorded (where all is known they are not counted);
+    `lengths` are the drafts of the first rounds of the first stream.
     """
 
     time: Floats
@@ -82,16 +81,16 @@ def replay(streams: Streams, policy: Policy | Stop, round_cost: Floats) -> Repla
         accepted = np.minimum(ahead[pos], drafted)
         if index < SHOWN and live[0]:
             lengths.append(int(drafted[0]))
-        rounds += int(np.count_nonzero(live))
         if made_up is not None:
+            rounds += int(np.count_nonzero(live))
             judged = np.minimum(pos + accepted + (accepted < drafted), ends)
             modelled += int(np.count_nonzero(made_up[judged] > made_up[pos]))
-        time += cost[drafted] * live
+        time += cost[drafted] if live.all() else cost[drafted] * live
         pos += accepted
         pos += 1
         np.minimum(pos, ends, out=pos)
         index += 1
-    return Replayed(time, rounds, modelled, tuple(lengths))
+    return Replayed(time, max(rounds, 1), modelled, tuple(lengths))
 
 
 class _Asked:

@@ -41,6 +41,11 @@ def print_adapt(result: AdaptResult, inputs: Mapping[str, object]) -> None:
     out.print()
     for line in notes(result):
         say(out, line)
+    say(
+        out,
+        f"Measured on {result['tokens']:,} tokens of {result['requests']:,} request(s), the same "
+        f"for every policy; seed {inputs['seed']}.",
+    )
 
 
 def headline(result: AdaptResult) -> str:
@@ -114,17 +119,13 @@ def _signed(share: float) -> str:
 
 
 def notes(result: AdaptResult) -> list[str]:
-    """How to switch it on, what exactness asks for, and what the figures rest on."""
+    """How to switch it on, and what exactness asks for."""
     found = [_how(result)]
     if any(not p["exact"] for p in result["policies"]):
         found.append(
             "° drops a token after seeing it: exact only where the draft takes its most probable "
             "token, biased where it samples. The others verify every token that they drafted."
         )
-    found.append(
-        f"Measured on {result['tokens']:,} tokens of {result['requests']:,} request(s), the same "
-        "for every policy."
-    )
     return found
 
 
