@@ -2,6 +2,7 @@
 
 Where rounds are independent, where requests differ, and where good and bad
 stretches alternate; long records, and those too short to show how acceptance varies.
+Beside it, how often `few_clusters` calls the interval a lower bound.
 """
 
 import math
@@ -11,31 +12,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gammaplan import Counts
+from gammaplan.engines.base import Batch, Record
+from gammaplan.engines.groups import Group, clusters_of, sparse
+from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import estimate
-from gammaplan.model.intervals import Blocks, Requests
 
 Ints = NDArray[np.int64]
-Clusters = tuple[Requests, str] | None
 RUNS, LEVEL, SEED = 1_000, 0.95, 20
 SIGMAS = 3
-
-
-class Record(NamedTuple):
-    """Accepted tokens of every round, and what the rounds are grouped by."""
-
-    accepted: Ints
-    clusters: Clusters
 
 
 class Scenario(NamedTuple):
     """A way to draw records, and what A / (A + R) of ever longer ones tends to."""
 
     name: str
-    draw: Callable[[np.random.Generator], Record]
+    draw: Callable[[np.random.Generator], Group]
     limit: float
-    gamma: int
     long: bool  # long enough for the interval to be one
+
+
+class Found(NamedTuple):
+    """Shares of the runs."""
+
+    covered: float  # the interval contains the limit
+    warned: float  # few_clusters is given
+    either: float  # one or the other
 
 
 def accepted(rng: np.random.Generator, alpha: NDArray[np.float64] | float, shape: object) -> Ints:
@@ -56,86 +57,115 @@ def ratio(alphas: list[float], gamma: int) -> float:
     return sum(a for a, _ in pairs) / sum(t for _, t in pairs)
 
 
-def in_blocks(taken: Ints, gamma: int) -> Clusters:
-    """The rounds in order, as a log of rounds or of windows gives them."""
-    blocks = Blocks()
-    blocks.add_many(taken.astype(float), (taken + (taken < gamma)).astype(float))
-    return Requests.of(blocks.array()), "blocks"
+def counts_of(taken: Ints, gamma: int) -> Counts:
+    """The counts of rounds of full drafts."""
+    return Counts(
+        len(taken),
+        gamma * len(taken),
+        int(taken.sum()),
+        rejections=int((taken < gamma).sum()),
+        gamma=gamma,
+    )
 
 
-def independent(rounds: int, alpha: float, gamma: int, *, blocks: bool) -> Scenario:
-    """Rounds that do not depend on each other, as a total or one by one."""
+def in_rounds(taken: Ints, gamma: int) -> Group:
+    """Rounds told one by one."""
+    sums = taken.astype(float)
+    pairs = {(gamma, k): n for k, n in enumerate(np.bincount(taken).tolist()) if n}
+    group = Group({}, pairs=pairs, records=len(taken))
+    group.sums.trials.add_many(sums, sums + (taken < gamma))
+    group.sums.rounds.add_many(sums, np.ones(len(taken)))
+    return group
 
-    def draw(rng: np.random.Generator) -> Record:
+
+def in_windows(taken: Ints, gamma: int, rounds: int) -> Group:
+    """Windows of so many rounds, as a log has them."""
+    whole = taken[: len(taken) // rounds * rounds].reshape(-1, rounds)
+    sums = whole.sum(axis=1).astype(float)
+    trials = sums + (whole < gamma).sum(axis=1)
+    group = Group({})
+    each = np.full(len(whole), float(rounds))
+    group.add(Batch(counts_of(whole.ravel(), gamma), {}, "window", sums, trials, each))
+    return group
+
+
+def independent(rounds: int, alpha: float, gamma: int, *, told: bool) -> Scenario:
+    """Rounds that do not depend on each other, as a total or told one by one."""
+
+    def draw(rng: np.random.Generator) -> Group:
         taken = np.minimum(accepted(rng, alpha, rounds), gamma)
-        return Record(taken, in_blocks(taken, gamma) if blocks else None)
+        if told:
+            return in_rounds(taken, gamma)
+        group = Group({})
+        group.add(Record(counts_of(taken, gamma)))
+        return group
 
-    name = f"independent, {rounds:,} rounds{' one by one' if blocks else ''}, α {alpha}, γ {gamma}"
-    return Scenario(name, draw, alpha, gamma, long=True)
+    name = f"independent, {rounds:,} rounds{' one by one' if told else ''}, α {alpha}, γ {gamma}"
+    return Scenario(name, draw, alpha, long=True)
 
 
 def of_requests(requests: int, rounds: int, p: float, q: float, gamma: int) -> Scenario:
     """Requests whose alphas are drawn from Beta(p, q)."""
 
-    def draw(rng: np.random.Generator) -> Record:
+    def draw(rng: np.random.Generator) -> Group:
         alphas = rng.beta(p, q, size=(requests, 1))
-        taken = np.minimum(accepted(rng, alphas, (requests, rounds)), gamma)
-        trials = taken + (taken < gamma)
-        sums = np.stack([taken.sum(axis=1), trials.sum(axis=1)], axis=1).astype(float)
-        return Record(taken.ravel(), (Requests.of(sums), "requests"))
+        group = Group({})
+        for i, taken in enumerate(np.minimum(accepted(rng, alphas, (requests, rounds)), gamma)):
+            group.add(Record(counts_of(taken, gamma), unit="request", name=str(i)))
+        return group
 
     moments = [math.prod((p + j) / (p + q + j) for j in range(i)) for i in range(1, gamma + 1)]
     limit = sum(moments) / (sum(moments) + 1 - moments[-1])
     name = f"{requests} requests of {rounds} rounds, α from Beta({p:g}, {q:g}), γ {gamma}"
-    return Scenario(name, draw, limit, gamma, long=requests >= 3)
+    return Scenario(name, draw, limit, long=requests >= 3)
 
 
-def two_states(dwells: float, dwell: int, gamma: int, *, good: float, bad: float) -> Scenario:
-    """Good and bad stretches of `dwell` rounds on average; a block is `dwells` of them or more."""
+def two_states(
+    dwells: float, dwell: int, gamma: int, *, good: float, bad: float, window: int = 1
+) -> Scenario:
+    """Good and bad stretches of `dwell` rounds on average; 20 blocks of `dwells` of them each."""
     rounds = int(20 * dwells * dwell)
 
-    def draw(rng: np.random.Generator) -> Record:
+    def draw(rng: np.random.Generator) -> Group:
         state = (np.cumsum(rng.random(rounds) < 1 / dwell) + rng.integers(2)) % 2
         taken = np.minimum(accepted(rng, np.where(state, good, bad), rounds), gamma)
-        return Record(taken, in_blocks(taken, gamma))
+        return in_windows(taken, gamma, window)
 
-    name = f"two states, α {good} and {bad}, {dwell} rounds each, {dwells:g} in a block, γ {gamma}"
-    return Scenario(name, draw, ratio([good, bad], gamma), gamma, long=dwells >= 10)
+    size = f"blocks of {dwells * dwell:g} rounds or more, {dwells:g} stretches"
+    name = f"two states, α {good} and {bad}, γ {gamma}, {size}"
+    return Scenario(name, draw, ratio([good, bad], gamma), long=dwells >= 10)
 
 
 SCENARIOS = (
-    *(independent(n, 0.8, 4, blocks=b) for n in (20, 60, 1_000) for b in (False, True)),
-    *(independent(n, 0.5, 1, blocks=True) for n in (20, 60, 1_000)),
+    *(independent(n, 0.8, 4, told=t) for n in (20, 60, 1_000) for t in (False, True)),
+    *(independent(n, 0.5, 1, told=True) for n in (20, 60, 1_000)),
+    independent(5_000, 0.95, 8, told=True),
     *(of_requests(n, 200, 8, 2, 4) for n in (3, 5, 10, 40)),
     of_requests(3, 50, 3, 2, 3),
     two_states(10, 10, 4, good=0.9, bad=0.5),
     two_states(10, 50, 3, good=0.85, bad=0.6),
     two_states(20, 10, 4, good=0.9, bad=0.5),
+    two_states(20, 50, 3, good=0.85, bad=0.6, window=25),
 )
 SHORT = (
     of_requests(2, 200, 8, 2, 4),
-    two_states(0.1, 10, 4, good=0.9, bad=0.5),
-    two_states(0.5, 10, 4, good=0.9, bad=0.5),
-    two_states(2, 10, 4, good=0.9, bad=0.5),
-    two_states(5, 10, 4, good=0.9, bad=0.5),
+    *(two_states(d, 200, 4, good=0.9, bad=0.5, window=5) for d in (0.1, 0.5, 1, 2, 5)),
+    *(two_states(d, 200, 3, good=0.85, bad=0.75, window=5) for d in (0.1, 0.5, 1, 2, 5)),
 )
 
 
-def covered(scenario: Scenario, runs: int = RUNS, seed: int = SEED) -> float:
-    """The share of runs whose interval contains the limit."""
-    rng, hits = np.random.default_rng(seed), 0
-    for _ in range(runs):
-        taken, clusters = scenario.draw(rng)
-        counts = Counts(
-            rounds=len(taken),
-            accepted=int(taken.sum()),
-            rejections=int((taken < scenario.gamma).sum()),
-            gamma=scenario.gamma,
-        )
-        interval = estimate(counts, level=LEVEL, clusters=clusters).interval
+def found(scenario: Scenario, runs: int = RUNS, seed: int = SEED) -> Found:
+    """How often the interval contains the limit, and how often it is called a lower bound."""
+    rng = np.random.default_rng(seed)
+    covered, warned = np.zeros(runs, bool), np.zeros(runs, bool)
+    for i in range(runs):
+        group = scenario.draw(rng)
+        clusters = clusters_of([group], by_trials=True)
+        interval = estimate(group.total, level=LEVEL, clusters=clusters).interval
         assert interval is not None
-        hits += interval.low <= scenario.limit <= interval.high
-    return hits / runs
+        covered[i] = interval.low <= scenario.limit <= interval.high
+        warned[i] = any(sparse([group]))
+    return Found(*(float(shares.mean()) for shares in (covered, warned, covered | warned)))
 
 
 def allowance(share: float, runs: int) -> float:
@@ -144,14 +174,16 @@ def allowance(share: float, runs: int) -> float:
 
 
 def main() -> None:
-    """Print the table."""
-    print(f"| record, {RUNS:,} runs each | coverage of {LEVEL:.0%} |\n|---|---|")
-    for scenario in SCENARIOS:
-        print(f"| {scenario.name} | {covered(scenario):.1%} |")
-    print("\nRecords too short to show how acceptance varies:\n")
-    print(f"| record, {RUNS:,} runs each | coverage of {LEVEL:.0%} |\n|---|---|")
-    for scenario in SHORT:
-        print(f"| {scenario.name} | {covered(scenario):.1%} |")
+    """Print the tables."""
+    for title, scenarios in (("long records", SCENARIOS), ("short records", SHORT)):
+        print(
+            f"\n| {title}, {RUNS:,} runs each | coverage of {LEVEL:.0%} | few_clusters | either |"
+        )
+        print("|---|---|---|---|")
+        for scenario in scenarios:
+            share = found(scenario)
+            figures = " | ".join(f"{part:.1%}" for part in share)
+            print(f"| {scenario.name} | {figures} |")
 
 
 if __name__ == "__main__":

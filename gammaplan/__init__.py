@@ -29,9 +29,10 @@ _HOME = {
         "pooled_rate",
     ),
     "cost": ("LinearCost",),
-    "cost_tables": ("PowerCost", "TableCost"),
+    "cost_tables": ("BlockCost", "PowerCost", "TableCost"),
     "curve": ("Curve", "curve", "speedup"),
     "decision": ("Band", "Decision", "decide"),
+    "distributions": ("alpha_from_distributions", "residual", "transform"),
     "estimate": ("Counts",),
     "estimation": ("Estimate", "estimate"),
     "hindsight": ("clairvoyant", "perfect_confidence"),
@@ -42,12 +43,17 @@ _HOME = {
     "processes": ("Regimes", "Requests", "Tokens", "drawn"),
     "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
+    "rounds": ("Verified",),
+    "verification": ("verify_block", "verify_chain", "verify_match", "verify_typical"),
 }
 _ERRORS = ("DomainError", "Finding", "GammaplanError", "InputError", "MissingExtra")
 _MODULE = {name: f"gammaplan.model.{home}" for home, names in _HOME.items() for name in names}
 _MODULE |= dict.fromkeys(_ERRORS, "gammaplan.errors")
+_MODULE |= dict.fromkeys(("Report", "read_reports"), "gammaplan.engines.reports")
 
 if TYPE_CHECKING:
+    from gammaplan.engines.reports import Report as Report
+    from gammaplan.engines.reports import read_reports as read_reports
     from gammaplan.errors import DomainError as DomainError
     from gammaplan.errors import Finding as Finding
     from gammaplan.errors import GammaplanError as GammaplanError
@@ -68,6 +74,7 @@ if TYPE_CHECKING:
     from gammaplan.model.convert import break_even_gamma as break_even_gamma
     from gammaplan.model.convert import pooled_rate as pooled_rate
     from gammaplan.model.cost import LinearCost as LinearCost
+    from gammaplan.model.cost_tables import BlockCost as BlockCost
     from gammaplan.model.cost_tables import PowerCost as PowerCost
     from gammaplan.model.cost_tables import TableCost as TableCost
     from gammaplan.model.curve import Curve as Curve
@@ -76,6 +83,9 @@ if TYPE_CHECKING:
     from gammaplan.model.decision import Band as Band
     from gammaplan.model.decision import Decision as Decision
     from gammaplan.model.decision import decide as decide
+    from gammaplan.model.distributions import alpha_from_distributions as alpha_from_distributions
+    from gammaplan.model.distributions import residual as residual
+    from gammaplan.model.distributions import transform as transform
     from gammaplan.model.estimate import Counts as Counts
     from gammaplan.model.estimation import Estimate as Estimate
     from gammaplan.model.estimation import estimate as estimate
@@ -94,7 +104,12 @@ if TYPE_CHECKING:
     from gammaplan.model.processes import Requests as Requests
     from gammaplan.model.processes import Tokens as Tokens
     from gammaplan.model.processes import drawn as drawn
+    from gammaplan.model.rounds import Verified as Verified
     from gammaplan.model.runs import Run as Run
+    from gammaplan.model.verification import verify_block as verify_block
+    from gammaplan.model.verification import verify_chain as verify_chain
+    from gammaplan.model.verification import verify_match as verify_match
+    from gammaplan.model.verification import verify_typical as verify_typical
 
 __all__ = list(_MODULE)
 

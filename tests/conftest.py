@@ -17,6 +17,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 PLAIN = {"TERM": "dumb", "COLUMNS": "80", "PYTHONUTF8": "1"}
 NOISE = ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "PYTHONIOENCODING", "LC_ALL")
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 Cli = Callable[..., Result]
 Program = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -24,7 +25,7 @@ Program = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(autouse=True)
 def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in NOISE:
+    for name in (*NOISE, *PROXIES):
         monkeypatch.delenv(name, raising=False)
     for name, value in PLAIN.items():
         monkeypatch.setenv(name, value)

@@ -11,7 +11,8 @@ from gammaplan.cli import varying as v
 
 if TYPE_CHECKING:
     from gammaplan.cli.adapting import Setting
-    from gammaplan.cli.evidence import Cases, CostFlags
+    from gammaplan.cli.evidence import Cases
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.tracing import Trace
     from gammaplan.documents.evidence import Document
     from gammaplan.shapes.adapt import AdaptResult
@@ -101,7 +102,7 @@ def adapt(
 
         gammaplan adapt --alpha 0.8 --token-spread 0.28 --quality 0.5 --c 0.1
     """
-    from gammaplan.cli.evidence import CostFlags
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
     out = Output.of(format, json, quiet, strict)

@@ -1,5 +1,6 @@
 """The program: which commands there are, and the one place where errors become one line."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +24,10 @@ COMMANDS = {
     "fit": "Have a log or a metrics page: α with an honest interval, and what it depends on.",
     "plan": "Have reports, timings or runs: the draft length to use, and what to measure next.",
     "cost": "Have timings or runs: what a round costs, and where each term came from.",
+    "alpha": "Have logits of target and draft: α, and what sampling settings do to it.",
     "explain": "Have a run: where a round's time goes, and what would make it pay.",
     "adapt": "Have a trace, or an idea how α varies: whether an adaptive length is worth it.",
+    "simulate": "Know α, or have logits: rounds played out, and whether a rule is lossless.",
     "schema": "The JSON Schema of a command's document.",
 }
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
@@ -119,8 +122,6 @@ def _fail(sentence: str, exit_code: int) -> None:
 
 def _leave_quietly() -> None:
     """Point stdout at nothing, so that the interpreter's own flush at exit is silent."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -158,5 +159,7 @@ def main() -> None:
     """Run the program."""
     from gammaplan.cli.output import degrade_to_ascii
 
+    # No command multiplies matrices: without BLAS threads numpy starts sooner and can be forked.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     degrade_to_ascii()
     app()

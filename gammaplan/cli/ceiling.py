@@ -33,7 +33,8 @@ def ceiling(
 
         gammaplan ceiling --alpha 0.8 --c 0.1
     """
-    from gammaplan.cli.evidence import CostFlags, gather
+    from gammaplan.cli.evidence import gather
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
     out = Output.of(format, json, quiet, strict)

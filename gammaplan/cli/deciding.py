@@ -51,6 +51,10 @@ def answer(
         labels = {"labels": dict(case.labels)} if len(cases.cases) > 1 else {}
         parts.append({**labels, **shape(case, optimum)})
         cases.findings += _findings(case, decision)
+        if search.in_use is not None and _in_use(case, search) is None:
+            from gammaplan.data.findings import finding
+
+            cases.findings.append(finding("in_use_unknown", gamma=search.in_use))
         failed += _gates(decision, optimum, require_speedup, in_band)
     return (parts[0] if len(parts) == 1 else {"groups": parts}), failed
 
@@ -58,7 +62,7 @@ def answer(
 def _optimum(case: Case, decision: Decision, search: Search) -> "OptimumResult":
     assert case.cost_shape is not None  # gather() saw to it
     law, cost = case.acceptance, case.cost
-    use = case.gamma if search.in_use is None else search.in_use
+    use = _in_use(case, search)
     return optimum_result(
         decision,
         levers=levers(law, cost, decision, in_use=use, max_gamma=search.max_gamma),
@@ -68,6 +72,13 @@ def _optimum(case: Case, decision: Decision, search: Search) -> "OptimumResult":
         acceptance=case.acceptance_shape,
         cost=case.cost_shape,
     )
+
+
+def _in_use(case: Case, search: Search) -> int | None:
+    """The length in use, where its cost is known."""
+    use = case.gamma if search.in_use is None else search.in_use
+    known = use is None or math.isfinite(float(case.cost.round_cost(use)))
+    return use if known else None
 
 
 def _uncertainty(case: Case, decision: Decision, search: Search) -> "Uncertainty | None":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy  # noqa: F401
 import typer
 
+from gammaplan.cli.flags import CostFlags
 from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
@@ -21,45 +22,6 @@ WAYS_TO_ALPHA = (
     "--alpha, or evidence that knows acceptance (gammaplan convert … --json | gammaplan … -)"
 )
 WAYS_TO_C = "--c, --speed-ratio, or --draft-ms with --target-ms, or evidence that knows a cost"
-
-
-class CostFlags(NamedTuple):
-    """The options that state a cost."""
-
-    c: float | None
-    speed_ratio: float | None
-    draft_ms: float | None
-    target_ms: float | None
-    overhead: float | None
-    verify_slope: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """c, by the one way in which it was given."""
-        if (self.draft_ms is None) != (self.target_ms is None):
-            there, missing = ("--draft-ms", "--target-ms")
-            if self.draft_ms is None:
-                there, missing = missing, there
-            raise typer.BadParameter(f"{there} needs {missing} beside it")
-        ways = {
-            "--c": self.c,
-            "--speed-ratio": None if self.speed_ratio is None else 1 / self.speed_ratio,
-            "--draft-ms with --target-ms": None
-            if self.draft_ms is None or self.target_ms is None
-            else self.draft_ms / self.target_ms,
-        }
-        given = {way: value for way, value in ways.items() if value is not None}
-        if len(given) > 1:
-            raise typer.BadParameter(f"c was given by {' and by '.join(given)}; give it once")
-        return next(iter(given.values()), None)
-
-    @property
-    def any(self) -> bool:
-        """Whether any of them was given."""
-        return any(value is not None for value in self)
-
-
-NO_COST = CostFlags(None, None, None, None, None, None)
 
 
 class Case(NamedTuple):
@@ -285,5 +247,5 @@ def _account(
 
 
 def _origin(evidence: Evidence) -> str:
-    plain = evidence.source in ("flag", "default", "prior", "mix")
+    plain = evidence.source in ("flag", "default", "prior", "mix", "runs")
     return evidence.source if plain else f"evidence:{evidence.source}"

@@ -1,14 +1,16 @@
 """gammaplan fit: from what an engine reports to α, with an honest interval."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gammaplan.cli import connection, values
 from gammaplan.cli import options as o
-from gammaplan.cli import values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import ProcessPoolExecutor
 
     from gammaplan.engines.files import Asked, Input
 
@@ -20,7 +22,8 @@ def fit(
         list[str] | None,
         typer.Argument(
             metavar="FILE",
-            help="Logs, metrics pages, responses or results, plain or compressed; - is stdin.",
+            help="Logs, metrics pages, responses or results, plain or compressed, or their URLs; "
+            "- is stdin.",
             show_default=False,
         ),
     ] = None,
@@ -82,6 +85,12 @@ def fit(
             rich_help_panel=READ,
         ),
     ] = None,
+    every: connection.Every = None,
+    prometheus: connection.Prometheus = None,
+    range: connection.Range = None,
+    bearer_token_file: connection.BearerTokenFile = None,
+    ca_file: connection.CaFile = None,
+    timeout: connection.Timeout = None,
     gamma: Annotated[
         int | None,
         typer.Option(
@@ -138,6 +147,10 @@ def fit(
         gammaplan fit vllm.log
 
         gammaplan fit --before before.prom after.prom --json
+
+        gammaplan fit http://localhost:8000/metrics --every 30
+
+        gammaplan fit --prometheus https://prom:9090 --range 6h --by model_name
     """
     import sys
 
@@ -145,19 +158,22 @@ def fit(
     from gammaplan.cli.fitting import Assumed, fitted
     from gammaplan.cli.output import Output, show
     from gammaplan.engines.files import Asked
+    from gammaplan.engines.lines import named
     from gammaplan.engines.reading import Wanted
     from gammaplan.report.plain import printable
 
     out = Output.of(format, json, quiet, strict)
-    paths = _paths(files, before)
+    live = connection.Live(every, prometheus, range, bearer_token_file, ca_file, timeout)
+    asked = Asked(Wanted(engine, input_format), by, since, until, live.access())
+    live.check(files or [], asked, before)
+    paths = [] if prometheus is not None else _paths(files, before)
     _known(engine, input_format)
     for name, text in (("--since", since), ("--until", until)):
         _time(name, text)
     share = 0.95 if level is None else level
     if not 0 < share < 1:
         raise typer.BadParameter(f"--level must be a fraction in (0, 1), got {share:g}")
-    asked = Asked(Wanted(engine, input_format), by, since, until)
-    inputs = _inputs(paths, before, asked, workers)
+    inputs = live.inputs(paths, asked) or _inputs(paths, before, asked, workers)
     if verbose:
         for one in inputs:
             what = f"{one.engine} {one.format}" if one.engine else "nothing recognised"
@@ -166,8 +182,13 @@ def fit(
     _listed(by, inputs)
     done = fitted(inputs, Assumed(gamma, full_drafts, share))
     account = Cases([], findings=done.findings)
-    account.note("files", list(paths), "flag")
-    for name, value in (("before", before), ("engine", engine), ("input_format", input_format)):
+    account.note("files", [named(p) for p in paths], "flag")
+    account.note_option("before", before and named(before))
+    account.note_option("every", every)
+    account.note_option("prometheus", prometheus and named(prometheus))
+    if prometheus is not None:
+        account.note_option("range", range, connection.RANGE)
+    for name, value in (("engine", engine), ("input_format", input_format)):
         account.note_option(name, value)
     account.note_option("gamma", gamma)
     account.note_option("full_drafts", full_drafts or None, default=False)
@@ -194,28 +215,31 @@ def answered(result: Any) -> bool:  # Any: a FitResult
 
 
 def _paths(files: "Sequence[str] | None", before: str | None) -> "list[str]":
+    from gammaplan.engines.lines import named
+
     paths = list(files or [])
     if not paths:
-        raise typer.BadParameter("a file is needed; - reads standard input")
+        raise typer.BadParameter("a file or a URL is needed; - reads standard input")
     if [*paths, before].count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
     again = [p for i, p in enumerate(paths) if p in paths[:i]]
     if again:
-        raise typer.BadParameter(f"{again[0]} was named twice, and would count twice")
+        raise typer.BadParameter(f"{named(again[0])} was named twice, and would count twice")
     if before is not None and len(paths) != 1:
         raise typer.BadParameter(f"--before needs one later page, got {len(paths)} files")
     return paths
 
 
 def _known(engine: str | None, input_format: str | None) -> None:
-    from gammaplan.engines.base import engines
+    from gammaplan.engines.base import engine_named, engines
 
     if engine is None and input_format is None:
         return
-    names = [e.NAME for e in engines()]
-    if engine is not None and engine not in names:
-        raise typer.BadParameter(f"--engine must be one of {', '.join(names)}, got {engine}")
-    every = (f.name for e in engines() for f in e.FORMATS if engine in (None, e.NAME))
+    chosen = engine_named(engine) if engine is not None else None
+    if engine is not None and chosen is None:
+        names = ", ".join(e.NAME for e in engines())
+        raise typer.BadParameter(f"--engine must be one of {names}, got {engine}")
+    every = (f.name for e in engines() for f in e.FORMATS if chosen in (None, e))
     forms = list(dict.fromkeys(every))
     if input_format is not None and input_format not in forms:
         raise typer.BadParameter(
@@ -242,7 +266,6 @@ def _inputs(
     paths: "Sequence[str]", before: str | None, asked: "Asked", workers: int | None
 ) -> "list[Input]":
     import os
-    from contextlib import ExitStack
 
     from gammaplan.engines.files import collect_difference, collect_files, collect_shards
     from gammaplan.engines.shards import spans
@@ -251,24 +274,30 @@ def _inputs(
         return [collect_difference(before, paths[0], asked=asked)]
     most = workers or os.cpu_count() or 1
     if len(paths) == 1 and (cuts := spans(paths[0], wanted=asked.wanted, most=most)):
-        from concurrent.futures import ProcessPoolExecutor
-
-        with ProcessPoolExecutor(len(cuts)) as pool:
+        with _pool(len(cuts)) as pool:
             return [collect_shards(paths[0], cuts, pool, asked=asked)]
-    with ExitStack() as stack:
-        executor = None
-        if workers and workers > 1 and len(paths) > 1:
-            from concurrent.futures import ProcessPoolExecutor
-
-            executor = stack.enter_context(ProcessPoolExecutor(min(workers, len(paths))))
-        progress = stack.enter_context(_progress(paths))
+    many = workers and workers > 1 and len(paths) > 1 and "-" not in paths
+    with (
+        _pool(min(workers or 1, len(paths))) if many else nullcontext() as executor,
+        _progress(paths) as progress,
+    ):
         return collect_files(paths, asked=asked, executor=executor, progress=progress)
+
+
+def _pool(processes: int) -> "ProcessPoolExecutor":
+    """Worker processes, forked only where that is safe: from a process of one thread."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from pathlib import Path
+
+    threads = Path("/proc/self/task")  # of Linux alone
+    alone = threads.is_dir() and len([*threads.iterdir()]) == 1
+    context = multiprocessing.get_context("fork" if alone else "spawn")
+    return ProcessPoolExecutor(processes, context)
 
 
 def _progress(paths: "Sequence[str]") -> Any:  # Any: a context of rich's, or none
     """A bar over the bytes read, where a person waits long enough to want one."""
-    from contextlib import nullcontext
-
     from gammaplan.cli.progress import bar_over, worth_a_bar
 
     return bar_over(paths) if worth_a_bar(paths) else nullcontext(lambda name, read: None)

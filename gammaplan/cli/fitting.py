@@ -9,18 +9,19 @@ import numpy as np
 
 from gammaplan.data.findings import finding
 from gammaplan.documents.writing import acceptance_shape, counts_shape, interval_shape
-from gammaplan.engines.base import engines
 from gammaplan.engines.files import Input, together
-from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, sparse
-from gammaplan.errors import DomainError, Finding, InputError
+from gammaplan.engines.groups import MOST_LISTED, Collected, Group, clusters_of, may_pool, sparse
+from gammaplan.engines.times import utc
+from gammaplan.errors import DomainError, Finding
 from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import Estimate, estimate
 from gammaplan.model.reported import gamma_by_c
-from gammaplan.shapes.figures import FitFigures, FitResult
+from gammaplan.shapes.figures import FitFigures, FitResult, PeriodShape
 from gammaplan.shapes.parts import GammaByC
 
 FEW_ROUNDS = 30
 FEWEST_BLOCKS_SHOWN = 4
+BY_CLUSTER = ("mle", "mean_length")  # methods whose interval may be that of the clusters
 PRINTED = 0.005  # what rounding adds to a printed length
 
 
@@ -42,26 +43,44 @@ class Fitted(NamedTuple):
 def fitted(inputs: Sequence[Input], assumed: Assumed) -> Fitted:
     """The figures of every group and, where they may be added up, of all together."""
     said = together(inputs)
-    findings = list(said.findings)
-    groups = [_stated(g, assumed) for g in said.groups.values()]
-    pooled = _may_pool(groups)
-    shown = list(said.listed.values()) or groups
+    stated = assumed.gamma is not None
+    findings = [f for f in said.findings if not (stated and f.code == "gamma_assumed")]
+    groups = [_stated(g, assumed) for g in said.told()]
+    pooled = may_pool(groups)
+    listed = list(said.listed.values())
+    apart = any(g.repeated for g in listed)  # in no group, and listed beside them
+    shown = groups + listed if apart else listed or groups
     parts = [_figures([_stated(g, assumed)], assumed, named=True) for g in shown]
     whole = _figures(groups if pooled else [], assumed, named=False)
     for figures in [whole] if pooled else parts:
         findings += _figure_findings(figures, assumed)
-    findings += _group_findings(groups, said, pooled)
-    if pooled and groups and whole["method"] == "mle":
+    findings += _group_findings(groups, said, assumed, pooled=pooled)
+    if any(f["interval"] and f["method"] in BY_CLUSTER for f in ([whole] if pooled else parts)):
         findings += sparse(groups)
-    engine, form = _one({i.engine for i in inputs}), _one({i.format for i in inputs})
+    read = [i for i in inputs if not i.failure]
+    engine, form = _one({i.engine for i in read}), _one({i.format for i in read})
     result: FitResult = {
         **whole,
+        "period": _period(inputs),
         "pooled": pooled,
         "groups": parts,
         "engine": engine,
         "format": form,
     }
     return Fitted(result, _once(findings))
+
+
+def _period(inputs: Sequence[Input]) -> PeriodShape | None:
+    """Between which samples the counters of all inputs were differenced."""
+    known = [i.period for i in inputs if i.period]
+    if not known:
+        return None
+    return {
+        "start": utc(min(p.start for p in known)),
+        "end": utc(max(p.end for p in known)),
+        "scrapes": sum(p.scrapes for p in known),
+        "processes": sum(p.processes for p in known),
+    }
 
 
 def _one(names: set[str | None]) -> str | None:
@@ -73,9 +92,12 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _stated(group: Group, assumed: Assumed) -> Group:
-    """The group with the draft length that the user states."""
-    total = group.total
+    """The group with the draft length that the user states, where it has none of its own."""
     if assumed.gamma is None:
+        return group
+    group = group.restated(assumed.gamma)
+    total = group.total
+    if total.gamma == assumed.gamma:
         return group
     longest = _longest(total, group.mean_length)
     if longest > assumed.gamma:
@@ -83,6 +105,8 @@ def _stated(group: Group, assumed: Assumed) -> Group:
             f"--gamma states the longest draft, and the input has drafts of {longest} tokens, "
             f"got {assumed.gamma}"
         )
+    if total.gamma is not None and not assumed.full_drafts:
+        return group
     return replace(group, counts=replace(total, gamma=assumed.gamma), pairs={})
 
 
@@ -94,20 +118,6 @@ def _longest(counts: Counts, mean_length: float | None) -> int:
     if mean_length is not None:
         known.append(math.ceil(mean_length - 1 - PRINTED))
     return max(known)
-
-
-def _may_pool(groups: Sequence[Group]) -> bool:
-    """Whether groups differ in nothing but the file they came from."""
-    kinds = {
-        (
-            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
-            g.total.gamma,
-            g.tree,
-            g.unusable,
-        )
-        for g in groups
-    }
-    return len(kinds) <= 1
 
 
 def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFigures:
@@ -123,7 +133,7 @@ def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFi
         rate = groups[0].rate
     figures: FitFigures = {
         "alpha": found.alpha if found else None,
-        "method": found.method if found else "none",  # type: ignore[typeddict-item]  # one of its words
+        "method": found.method if found else "none",
         "interval": interval_shape(found.interval) if found and found.interval else None,
         "bounds": {"low": found.bounds[0], "high": found.bounds[1]}
         if found and found.bounds
@@ -145,7 +155,7 @@ def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFi
             "statistic": test.statistic,
             "df": test.df,
             "p_value": test.p_value,
-            "direction": test.direction,  # type: ignore[typeddict-item]  # one of its words
+            "direction": test.direction,
         }
     if figures["acceptance"] and found:
         figures["acceptance"]["interval"] = figures["interval"]
@@ -153,7 +163,17 @@ def _figures(groups: Sequence[Group], assumed: Assumed, *, named: bool) -> FitFi
         figures["acceptance"]["alpha"] = found.alpha
     if named:
         figures["labels"] = dict(groups[0].labels)
+    _add_idle(figures, counts, sum(g.idle for g in groups))
     return figures
+
+
+def _add_idle(figures: FitFigures, counts: Counts, idle: int) -> None:
+    """Rounds that drafted nothing, in the tokens per round; they say nothing of alpha."""
+    if not idle or counts.rounds is None or figures["counts"] is None:
+        return
+    every = replace(counts, rounds=counts.rounds + idle)
+    figures["counts"]["rounds"] = every.rounds
+    figures["mean_length"] = every.mean_length
 
 
 def _added(groups: Sequence[Group]) -> Counts:
@@ -170,7 +190,8 @@ def _average(groups: Sequence[Group]) -> float | None:
 def _estimate(
     groups: Sequence[Group], total: Counts, length: float | None, assumed: Assumed
 ) -> Estimate:
-    full = assumed.full_drafts and total.drafted is not None
+    counted = total.drafted is not None or total.rounds is not None
+    full = assumed.full_drafts and counted
     known = total.rejections is not None
     clusters = clusters_of(groups, by_trials=known)
     return estimate(
@@ -240,8 +261,14 @@ def _figure_findings(figures: FitFigures, assumed: Assumed) -> list[Finding]:
     return found
 
 
-def _group_findings(groups: Sequence[Group], said: Collected, pooled: bool) -> list[Finding]:
+def _group_findings(
+    groups: Sequence[Group], said: Collected, assumed: Assumed, *, pooled: bool
+) -> list[Finding]:
     found: list[Finding] = []
+    other = {g.total.gamma for g in groups} - {None, assumed.gamma}
+    if assumed.gamma and other:
+        lengths = " and ".join(map(str, sorted(g for g in other if g)))
+        found.append(finding("gamma_known", stated=assumed.gamma, gammas=lengths))
     if not groups and said.empty:
         found.append(finding("zero_drafts", records=f"{said.empty} record(s)"))
     if len(groups) > 1:
@@ -263,10 +290,3 @@ def _name(group: Group) -> str:
     labels = ", ".join(f"{k}={v}" for k, v in group.labels.items())
     gamma = group.total.gamma
     return (labels or "unnamed") + (f", γ {gamma}" if gamma else "")
-
-
-def known_engine(name: str) -> None:
-    """Raise InputError unless an engine has this name."""
-    names = [e.NAME for e in engines()]
-    if name not in names:
-        raise InputError(f"--engine must be one of {', '.join(names)}, got {name}")

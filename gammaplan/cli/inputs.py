@@ -27,6 +27,14 @@ def read_documents(files: Sequence[str]) -> list[Document]:
     return [_document(path) for path in files]
 
 
+def has_batches(documents: Sequence[Document], pick: Sequence[str] | None) -> bool:
+    """Whether the costs of the evidence are of several batch sizes, and none is picked."""
+    if any(wanted.startswith("batch=") for wanted in pick or []):
+        return False
+    costs = [e for d in documents for e in d.slot("cost", parts_first=False)]
+    return len({e.labels.get("batch") for e in costs}) > 1
+
+
 def _document(path: str) -> "Document":
     """The document in a file; a report of an engine is fitted first, and that is said."""
     with opened(path) as stream:

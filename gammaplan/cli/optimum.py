@@ -35,7 +35,8 @@ def optimum(
         gammaplan convert --mean-length 4.739 --gamma 6 --json | gammaplan optimum - --c 0.05
     """
     from gammaplan.cli.deciding import Search, answer
-    from gammaplan.cli.evidence import CostFlags, gather
+    from gammaplan.cli.evidence import gather
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
     out = Output.of(format, json, quiet, strict)

@@ -122,6 +122,26 @@ TargetMs = Annotated[
         rich_help_panel=COST,
     ),
 ]
+DraftRoundMs = Annotated[
+    float | None,
+    typer.Option(
+        "--draft-round-ms",
+        metavar="MS",
+        parser=values.non_negative,
+        help="All drafting of one round of γ tokens, instead of --draft-ms.",
+        rich_help_panel=COST,
+    ),
+]
+VerifyMs = Annotated[
+    float | None,
+    typer.Option(
+        "--verify-ms",
+        metavar="MS",
+        parser=values.positive,
+        help="The target pass that verified γ drafted tokens, with --target-ms.",
+        rich_help_panel=COST,
+    ),
+]
 Overhead = Annotated[
     float | None,
     typer.Option(

@@ -4,8 +4,18 @@ from typing import Annotated, Any
 
 import typer
 
+from gammaplan.cli import batchoptions as b
 from gammaplan.cli import options as o
 from gammaplan.cli import values
+from gammaplan.cli.flags import (
+    AS_TABLE,
+    NO_COST,
+    NO_RUNS,
+    CostFlags,
+    OutputFlags,
+    RunFlags,
+    grouped,
+)
 
 PLAN = "Plan"
 
@@ -58,6 +68,7 @@ Textbook = Annotated[
 ]
 
 
+@grouped
 def plan(
     files: o.Files = None,
     alpha: o.Alpha = None,
@@ -65,35 +76,24 @@ def plan(
     max_gamma: o.MaxGamma = None,
     tolerance: o.Tolerance = None,
     pick: o.Pick = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
-    baseline_tps: o.BaselineTps = None,
-    spec_tps: o.SpecTps = None,
-    baseline_ms: o.BaselineMs = None,
-    spec_ms: o.SpecMs = None,
-    speedup: o.Speedup = None,
-    pooled_rate: o.PooledRate = None,
-    mean_length: o.MeanLength = None,
-    survival: o.Survival = None,
-    drafted_per_round: o.DraftedPerRound = None,
-    run: o.RunOption = None,
-    runs: o.RunsFiles = None,
+    cost: CostFlags = NO_COST,
+    runs: RunFlags = NO_RUNS,
+    batch: b.Batches = None,
+    hit_rate: b.HitRate = None,
     method: o.Method = None,
     textbook: Textbook = False,
     candidate: Candidate = None,
     mix: Mix = None,
     prefill_ms: PrefillMs = None,
     output_tokens: OutputTokens = None,
+    engine: b.Engines = None,
+    target: b.TargetName = None,
+    draft: b.DraftName = None,
+    mtp_layers: b.MtpLayers = None,
+    prior_engine: b.PriorEngine = None,
     require_speedup: o.RequireSpeedup = None,
     require_gamma_in_band: o.RequireGammaInBand = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Have reports, timings or runs: the draft length to use, and what to measure next.
 
@@ -103,33 +103,20 @@ def plan(
 
         gammaplan plan --gamma 5 --baseline-tps 41.6 --spec-tps 60.3 --pooled-rate 0.55
 
-        gammaplan plan fit.json --c 0.08
+        gammaplan plan fit.json --c 0.08 --engine vllm
+
+        gammaplan plan fit.json surface.json --batch 1,2,4,8,16,32,64
     """
-    from gammaplan.cli.evidence import CostFlags
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.planned import Asked, planned
 
-    out = Output.of(format, json, quiet, strict)
-    flags = {
-        "gamma": gamma,
-        "baseline_tps": baseline_tps,
-        "spec_tps": spec_tps,
-        "baseline_ms": baseline_ms,
-        "spec_ms": spec_ms,
-        "speedup": speedup,
-        "pooled_rate": pooled_rate,
-        "mean_length": mean_length,
-        "survival": survival,
-        "drafted_per_round": drafted_per_round,
-        "run": run,
-        "runs": runs,
-    }
+    out = Output.of(*output)
     done = planned(
         Asked(
             files=files or [],
             alpha=alpha,
-            cost=CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope),
-            runs=flags,
+            cost=cost,
+            runs=runs,
             pick=pick,
             gamma=gamma,
             max_gamma=max_gamma,
@@ -142,8 +129,19 @@ def plan(
             output_tokens=output_tokens,
             require_speedup=require_speedup,
             in_band=require_gamma_in_band,
+            batches=batch,
+            hit_rate=hit_rate,
+            prior_engine=prior_engine,
         )
     )
+    if engine:
+        from gammaplan.cli.settings import EngineFlags, add_settings
+
+        add_settings(
+            done.result, done.cases, EngineFlags(engine, done.method, target, draft, mtp_layers)
+        )
+    elif (name := first_given(target=target, draft=draft, mtp_layers=mtp_layers)) is not None:
+        raise typer.BadParameter(f"{name} needs --engine, whose settings it goes into")
     show(
         "plan",
         inputs=done.cases.inputs,
@@ -154,6 +152,12 @@ def plan(
         render=_render,
         failed_gates=done.failed,
     )
+
+
+def first_given(**options: object) -> str | None:
+    """The first of these options that was given, as it is written."""
+    given = (name for name, value in options.items() if value is not None)
+    return next((f"--{name.replace('_', '-')}" for name in given), None)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
-from gammaplan.cli.evidence import Cases, CostFlags
-from gammaplan.cli.inputs import read_documents
+from gammaplan.cli.evidence import Cases
+from gammaplan.cli.flags import CostFlags, RunFlags
+from gammaplan.cli.inputs import has_batches, read_documents
 from gammaplan.cli.planning import Times, plan_of
-from gammaplan.cli.subjects import Given, Subject, gathered
-from gammaplan.cli.values import length
+from gammaplan.cli.subjects import Given, Subject, gathered, unknown_method
+from gammaplan.data.findings import finding
 from gammaplan.documents.writing import finite
 from gammaplan.model.planning import told_apart
 
 if TYPE_CHECKING:
     from gammaplan.cli.runs import Measurements
+    from gammaplan.documents.evidence import Document
     from gammaplan.shapes.planning import DraftShape, PlanResult
 
 
@@ -28,7 +30,7 @@ class Asked(NamedTuple):
     files: Sequence[str]
     alpha: float | None
     cost: CostFlags
-    runs: Mapping[str, Any]  # Any: each option has its own type, stated in cli/runs.py
+    runs: RunFlags
     pick: Sequence[str] | None
     gamma: int | None
     max_gamma: int | None
@@ -41,23 +43,33 @@ class Asked(NamedTuple):
     output_tokens: int | None
     require_speedup: float | None
     in_band: int | None
+    batches: Sequence[int] | None = None
+    hit_rate: float | None = None
+    prior_engine: str | None = None
 
 
 class Planned(NamedTuple):
-    """The answer, the account of its inputs, and the gates that failed."""
+    """The answer, the account of its inputs, the gates that failed, and what drafts."""
 
-    result: Mapping[str, Any]
+    result: dict[str, Any]
     cases: Cases
     failed: list[str]
+    method: str | None
 
 
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
+    documents = read_documents(asked.files)
+    alone = not (asked.candidates or asked.mix)
+    if asked.batches or (alone and has_batches(documents, asked.pick)):
+        from gammaplan.cli.scheduled import scheduled
+
+        return scheduled(asked, documents)
     measured, asked = _measured(asked)
-    plain = measured.baseline_tps if measured else None
+    plain = measured.batches[0].baseline_tps if measured else asked.runs.plain_tps
     times = Times(plain, asked.prefill_ms, asked.output_tokens)
     times.check()
-    subjects, several = _subjects(asked, measured)
+    subjects, several = _subjects(asked, measured, documents)
     search = Search(asked.max_gamma, asked.tolerance, asked.gamma)
     answers = [plan_of(subject, search, times) for subject in subjects]
     tolerance = DEFAULT_TOLERANCE if asked.tolerance is None else asked.tolerance
@@ -73,9 +85,9 @@ def planned(asked: Asked) -> Planned:
         chosen.cases.findings += [f for f in rest if f not in chosen.cases.findings]
     else:
         chosen, (parts, result) = subjects[0], answers[0]
-    _account(chosen.cases, asked, measured)
+    account(chosen.cases, asked, measured)
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
-    return Planned(result, chosen.cases, failed)
+    return Planned(result, chosen.cases, failed, chosen.given.method)
 
 
 def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
@@ -83,30 +95,36 @@ def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
 
     None, and nothing loaded, where no option states any.
     """
-    flags = asked.runs
-    if all(value is None for name, value in flags.items() if name != "gamma"):
+    if not asked.runs.any:
         return None, asked
-    from gammaplan.cli.runs import RunFlags, gather_runs
+    from gammaplan.cli.runs import gather_runs
 
-    stated = RunFlags(**flags)
-    batches = [p for p in asked.pick or [] if p.startswith("batch=")] if stated.any else []
-    others = [p for p in asked.pick or [] if p not in batches]
-    batch = length(batches[-1].removeprefix("batch=")) if batches else None
-    if others and stated.any and not (asked.files or asked.candidates or asked.mix):
-        raise typer.BadParameter(f"--pick {others[0]} matches nothing: a run has only its batch")
-    return gather_runs(stated, batch=batch), asked._replace(pick=others)
+    measured = gather_runs(asked.runs, asked.gamma, pick=asked.pick)
+    if measured.pick and not (asked.files or asked.candidates or asked.mix):
+        raise typer.BadParameter(
+            f"--pick {measured.pick[0]} matches nothing: a run has only its batch"
+        )
+    if len(measured.batches) > 1:
+        sizes = [f"{batch.labels['batch']:g}" for batch in measured.batches]
+        said = finding("several_batches", batches=", ".join(sizes), batch=sizes[0])
+        measured.findings.append(said)
+    return measured, asked._replace(pick=measured.pick)
 
 
-def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject], bool]:
+def _subjects(
+    asked: Asked, measured: Measurements | None, documents: Sequence[Document]
+) -> tuple[list[Subject], bool]:
     """What is planned, and whether it is drafts to compare."""
     given = Given(
-        read_documents(asked.files),
+        documents,
         asked.alpha,
         asked.cost,
-        measured.runs if measured else (),
+        measured.batches[0].runs if measured else (),
         asked.method,
         asked.textbook,
         asked.pick,
+        asked.hit_rate,
+        asked.prior_engine,
     )
     if not (asked.candidates or asked.mix):
         if len(given.documents) > 1:
@@ -115,22 +133,34 @@ def _subjects(asked: Asked, measured: Measurements | None) -> tuple[list[Subject
             if found := by_file(given):
                 return found, True
         return [gathered("", given)], False
-    from gammaplan.cli.drafts import drafts, mixed
-
     if asked.candidates and asked.mix:
         raise typer.BadParameter("--candidate and --mix exclude each other; compare one at a time")
     if asked.candidates:
+        from gammaplan.cli.drafts import drafts
+
         return drafts(asked.candidates, given), True
+    if asked.hit_rate is not None:
+        raise typer.BadParameter("--hit-rate is for one workload; leave out --mix")
+    from gammaplan.cli.mix import mixed
+
     return [mixed(asked.mix, given)], False
 
 
-def _account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
+def account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
+    """Record the options of a plan, and the runs that it rests on."""
     cases.note_gamma(asked.gamma)
     if measured:
         for name, value in measured.inputs.items():
             cases.note(name, value, measured.sources[name])
         cases.findings += measured.findings
+    else:
+        for name, value in asked.runs.baseline.items():
+            cases.note(name, value, "flag")
     cases.note_option("method", asked.method)
+    cases.findings += unknown_method(asked.method)
+    for name in ("hit_rate", "prior_engine"):
+        if (value := getattr(asked, name)) is not None:
+            cases.note(name, value, "flag")
     cases.note_option("textbook", asked.textbook or None, False)
     for name, texts in (("candidate", asked.candidates), ("mix", asked.mix)):
         if texts:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search, answer
+from gammaplan.cli.grounds import assumptions, narrows
 from gammaplan.cli.subjects import FITTED
 from gammaplan.documents.writing import finite, whole
 from gammaplan.model.curve import curve
@@ -22,32 +23,19 @@ from gammaplan.model.planning import (
     next_runs,
     predicted,
 )
-from gammaplan.report.plain import printable
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
     from gammaplan.cli.subjects import Subject
-    from gammaplan.model.runs import Run
     from gammaplan.shapes.answers import OptimumResult
     from gammaplan.shapes.planning import (
         ApartShape,
-        AssumptionShape,
         EndToEndShape,
-        NarrowShape,
         PlanResult,
         PlanRow,
         WorkloadShape,
     )
 
-# Which option sets an assumption of a calibration.
-OPTIONS = {
-    "alpha": "--alpha",
-    "c": "--c",
-    "alpha_first": "--pooled-rate",
-    "decay": "--survival",
-    "cost_of_one": "--run",
-    "cost_power": "--run",
-}
 HARMONIC = "tokens, harmonic: time per token adds up"
 
 
@@ -87,37 +75,42 @@ def plan_of(
 def _part(
     subject: Subject, case: Case, optimum: OptimumResult, search: Search, times: Times
 ) -> PlanResult:
-    runs = subject.given.runs
+    measured = subject.measured
     best, band = optimum["gamma"], optimum["band"]
-    lengths = lengths_shown(best, band["high"], {run.gamma for run in runs}, search.max_gamma)
+    lengths = lengths_shown(best, band["high"], measured, search.max_gamma)
     spreads = subject.spreads(case)
     ahead = predicted(case.acceptance, case.cost, lengths, spreads)
     kinds = {case.acceptance_shape.get("kind"), case.cost_shape and case.cost_shape["kind"]}
     unknown = "prior" in kinds
     return {
         **optimum,
-        "rows": _rows(case, optimum, ahead, runs, times),
+        "rows": _rows(case, optimum, ahead, measured, times),
         "prediction": {"level": LEVEL, "covers": _covers(subject, case)} if spreads else None,
         "always_within": _always_within(case, search, lengths),
         "end_to_end": _end_to_end(optimum["speedup"], times),
         "next_runs": [
             {"gamma": g, "why": why}
-            for g, why in next_runs(
-                best, ahead, {run.gamma for run in runs}, search.max_gamma, unknown=unknown
-            )
+            for g, why in next_runs(best, ahead, measured, search.max_gamma, unknown=unknown)
         ],
-        "narrows": _narrows(subject, case, ahead, best),
-        "assumptions": _assumptions(subject, case, optimum, search),
+        "narrows": narrows(subject, case, ahead, best),
+        "assumptions": assumptions(subject, case, optimum, search),
         "schedule": [],
+        "batches": [],
+        "crossover": None,
         "drafts": [],
         "workloads": _workloads(subject, case, best, search),
         "gamma_per_workload": _apart(subject, case, optimum["speedup"], search),
         "settings": {},
+        "checks": {},
     }
 
 
 def _rows(
-    case: Case, optimum: OptimumResult, ahead: Predicted, runs: Sequence[Run], times: Times
+    case: Case,
+    optimum: OptimumResult,
+    ahead: Predicted,
+    measured: Mapping[int, float],
+    times: Times,
 ) -> list[PlanRow]:
     band = optimum["band"]
     low, high = band["low"], band["high"]
@@ -135,7 +128,7 @@ def _rows(
                 "high": finite(above),
                 "expected_tokens": tokens,
                 "round_cost": finite(cost),
-                "measured": _measured(runs, gamma),
+                "measured": measured.get(gamma),
                 "in_band": low is not None
                 and low <= gamma
                 and (high is None or gamma <= high)
@@ -148,14 +141,8 @@ def _rows(
     return rows
 
 
-def _measured(runs: Sequence[Run], gamma: int) -> float | None:
-    """The geometric mean of the speedups measured at a length."""
-    logs = [math.log(run.speedup) for run in runs if run.gamma == gamma]
-    return math.exp(math.fsum(logs) / len(logs)) if logs else None
-
-
 def _covers(subject: Subject, case: Case) -> list[str]:
-    if id(case) in subject.calibrations:
+    if id(case) in subject.calibrations or subject.priced:
         return ["acceptance", "cost", "run"]
     covers = []
     known = case.acceptance_shape
@@ -197,112 +184,6 @@ def _end_to_end(speed: float | None, times: Times) -> EndToEndShape | None:
         "plain_ms": whole_,
         "total_ms": whole_ / gain,
     }
-
-
-def _narrows(
-    subject: Subject, case: Case, ahead: Predicted, best: int | None
-) -> NarrowShape | None:
-    """The one figure that would narrow the prediction most, where a prior stands for one."""
-    at = best or min(3, int(ahead.gammas[-1]))
-    if at not in ahead.gammas:
-        return None
-    if (found := subject.calibrations.get(id(case))) is not None:
-        return _narrows_runs(subject, found, ahead, at)
-    cost_is_prior = bool(case.cost_shape and case.cost_shape["kind"] == "prior")
-    law_is_prior = case.acceptance_shape.get("kind") == "prior"
-    if not (cost_is_prior or law_is_prior):
-        return None
-    figure = ("round_cost", "--c") if cost_is_prior else ("acceptance", "--alpha")
-    from gammaplan.model.unmeasured import measured_spread
-
-    spreads = subject.spreads(case)
-    kept = [
-        *(spreads[:-1] if cost_is_prior else spreads[1:]),
-        measured_spread(subject.given.method),
-    ]
-    then = predicted(case.acceptance, case.cost, [at], kept)
-    return {
-        "figure": figure[0],
-        "option": figure[1],
-        "width": _width(ahead, at),
-        "then": _width(then, at),
-    }
-
-
-def _narrows_runs(
-    subject: Subject,
-    found: Any,
-    ahead: Predicted,
-    at: int,  # Any: a calibration, loaded when needed
-) -> NarrowShape | None:
-    from dataclasses import replace
-
-    from gammaplan.model.calibration import calibrate
-    from gammaplan.model.prediction import spread
-
-    runs = list(subject.given.runs)
-    if subject.given.documents or subject.given.alpha is not None:
-        return None  # the evidence is that figure
-    if found.measured is None or any(r.tokens() is not None or r.survival for r in runs):
-        return None
-    tokens = found.acceptance.expected_tokens([run.gamma for run in runs])
-    known = [replace(r, mean_length=float(t)) for r, t in zip(runs, tokens, strict=True)]
-    then = calibrate(known, method=subject.given.method)
-    measured = then.measured
-    if measured is None:
-        return None
-    narrow = predicted(
-        found.acceptance, found.cost, [at], [lambda gammas: (spread(measured, gammas),) * 2]
-    )
-    return {
-        "figure": "mean_length",
-        "option": "--mean-length",
-        "width": _width(ahead, at),
-        "then": _width(narrow, at),
-    }
-
-
-def _width(ahead: Predicted, gamma: int) -> float:
-    speed, low, high = ahead.at(gamma)
-    return 0.0 if low is None or high is None else (high - low) / speed
-
-
-def _assumptions(
-    subject: Subject, case: Case, optimum: OptimumResult, search: Search
-) -> list[AssumptionShape]:
-    """Every number that the answer rests on, where it comes from and which option sets it."""
-    found: list[AssumptionShape] = []
-
-    def add(name: str, value: float | None, source: str, option: str | None) -> None:
-        said = printable(source)
-        found.append({"name": name, "value": finite(value), "source": said, "option": option})
-
-    sources, law, cost = subject.cases.sources, case.acceptance_shape, case.cost_shape
-    calibration = subject.calibrations.get(id(case))
-    if calibration is not None:
-        for item in calibration.assumptions:
-            add(item.name, item.value, item.source, OPTIONS.get(item.name))
-    else:
-        if law.get("kind") == "prior":
-            add("alpha_first", law["survival"][0], "prior", "--alpha")
-        elif subject.workloads:
-            add("alpha", None, "each workload", "--mix")
-        else:
-            add("alpha", law["alpha"], sources["alpha"], "--alpha")
-        if cost and cost["kind"] == "prior":
-            add("cost_of_one", cost["table"][0]["round_cost"] - 1, "prior", "--c")
-        elif cost and cost["table"]:
-            add("round_cost", None, sources["c"], "--c")
-        elif cost:
-            add("c", cost["c"], sources["c"], "--c")
-            add("overhead", cost["overhead"], sources["overhead"], "--overhead")
-            add("verify_slope", cost["verify_slope"], sources["verify_slope"], "--verify-slope")
-    reached, best = case.acceptance.observed_to, optimum["gamma"]
-    if reached is not None and law["beyond"] is not None and (best is None or best >= reached):
-        add("beyond", law["beyond"], f"past position {reached}", None)
-    if search.max_gamma is not None:
-        add("max_gamma", search.max_gamma, "flag", "--max-gamma")
-    return found
 
 
 def _workloads(

@@ -102,10 +102,12 @@ def _bench(record: dict[str, object]) -> dict[str, object]:
     """A record of a benchmark in columns that say what they hold; any other as it is.
 
     vLLM's `bench serve`: the time per output token of one stream is the speed (throughput is
-    bounded by the rate of the requests). SGLang's `bench_speculative`: its `steps` are the draft
-    length, `topk` above 1 is a tree.
+    bounded by the rate of the requests, and is used where there is no time). SGLang's
+    `bench_speculative`: its `steps` are the draft length, `topk` above 1 is a tree.
     """
-    if "mean_tpot_ms" in record and "output_throughput" in record:
+    timed = "mean_tpot_ms" in record
+    if "output_throughput" in record and (timed or "spec_decode_acceptance_length" in record):
+        speed = "mean_tpot_ms" if timed else "output_throughput"
         drafts, drafted = record.get("spec_decode_num_drafts"), None
         rates = record.get("spec_decode_per_position_acceptance_rates")
         gamma = len(rates) if isinstance(rates, list) else 0
@@ -115,7 +117,7 @@ def _bench(record: dict[str, object]) -> dict[str, object]:
             gamma = gamma or round(drafted or 0)
         return {
             "gamma": gamma,
-            "mean_tpot_ms": record["mean_tpot_ms"],
+            speed: record[speed],
             "mean_length": record.get("spec_decode_acceptance_length") if gamma else None,
             "survival": rates if gamma else None,
             "drafted_per_round": min(drafted, gamma) if drafted and gamma else None,

@@ -1,274 +1,143 @@
-"""From options, --run and --runs to measured runs; shared by cost, plan and explain."""
+"""From options, --run and --runs to measured runs, batch by batch; for cost, plan and explain."""
 
-import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from gammaplan.cli.flags import RunFlags, tokens_per_second
+from gammaplan.cli.runfiles import Row
+from gammaplan.cli.runmade import baseline_of, run_of
+from gammaplan.cli.runrows import FIGURES, file_rows, flag_rows, option_rows
+from gammaplan.cli.values import length
 from gammaplan.data.findings import finding
 from gammaplan.errors import DomainError, Finding, InputError
+from gammaplan.model.breakdown import CHEAP
 from gammaplan.model.runs import Run
 
 if TYPE_CHECKING:
-    from gammaplan.cli.runfiles import Row
-    from gammaplan.documents.evidence import Evidence
-    from gammaplan.model.acceptance import Acceptance
+    from gammaplan.shapes.parts import Labels
 
-TOO_FAST, TOO_SLOW = 1.5, 0.02  # × (γ + 1), and ×: no round is so cheap, no loss so large
-SPEEDS = ("baseline_tps", "spec_tps", "baseline_ms", "spec_ms", "speedup")
-WAYS_TO_A_RUN = (
-    "--gamma with --speedup, or with --baseline-tps and --spec-tps (or both in ms); "
-    "--run gamma=5,speedup=1.4,…; or --runs FILE"
-)
+MOST_BATCHES = 1_000
 
 
-class RunFlags(NamedTuple):
-    """The options that state measured runs."""
+class Batch(NamedTuple):
+    """The runs of one batch size: a batch changes the cost, so two are two set-ups."""
 
-    gamma: int | None = None
-    baseline_tps: float | None = None
-    spec_tps: float | None = None
-    baseline_ms: float | None = None
-    spec_ms: float | None = None
-    speedup: float | None = None
-    pooled_rate: float | None = None
-    mean_length: float | None = None
-    survival: Sequence[float] | None = None
-    drafted_per_round: float | None = None
-    run: Sequence[str] | None = None
-    runs: Sequence[str] | None = None
-
-    @property
-    def one(self) -> bool:
-        """Whether the options themselves state a run."""
-        own = (self.spec_tps, self.spec_ms, self.speedup, self.pooled_rate, self.mean_length)
-        return any(v is not None for v in (*own, self.survival, self.drafted_per_round))
-
-    @property
-    def any(self) -> bool:
-        """Whether any run is given."""
-        return self.one or bool(self.run) or bool(self.runs)
+    labels: "Labels"
+    runs: tuple[Run, ...]
+    baseline_tps: float | None
 
 
 class Measurements(NamedTuple):
-    """The runs of one command line, and the account of where they came from."""
+    """The runs of one command line by batch, and the account of where they came from.
 
-    runs: tuple[Run, ...]
-    baseline_tps: float | None
+    `pick` is what of --pick chooses no batch of the runs.
+    """
+
+    batches: list[Batch]
+    pick: list[str]
     inputs: dict[str, object]
     sources: dict[str, str]
     findings: list[Finding]
 
 
 def gather_runs(
-    flags: RunFlags, law: "Acceptance | None" = None, *, batch: int | None = None
+    flags: RunFlags, gamma: int | None = None, *, pick: Sequence[str] | None = None
 ) -> Measurements:
-    """Every run that the options, --run and --runs give, checked; duplicates stay, and are said.
-
-    `law`, from evidence, gives its acceptance to the runs that bring none.
-    """
+    """Every run that the options, --run and --runs give, checked; duplicates stay, and are said."""
     found: list[Finding] = []
-    said = [*_flag_rows(flags), *_option_rows(flags)]
-    rows = [*said, *_file_rows(flags, found)]
-    rows = _one_batch(_chains(rows, found), batch, found)
-    baseline = _baseline(rows, flags)
-    runs, mine = [], len(said)
-    for i, row in enumerate(r for r in rows if r.figures.get("gamma") != 0):
+    said = [*flag_rows(flags, gamma), *option_rows(flags)]
+    rows = _chains([*said, *file_rows(flags, found)], found)
+    mine = {id(row) for row in said}
+    by_size = _by_size(rows)
+    batch, others = _picked(pick, by_size)
+    chosen = by_size if batch is None else {batch: by_size[batch]}
+    batches, baseline = [], {}
+    for size, of_it in chosen.items():
         try:
-            runs.append(_run(row.figures, baseline, law))
-        except DomainError as error:
-            kind: type[Exception] = typer.BadParameter if i < mine else InputError
-            raise kind(f"{row.where}: {error}") from None
-    if not runs and rows:
-        raise InputError(f"{rows[0].where}: only the baseline (γ 0) is there, and no run beside it")
-    found += _findings(runs)
-    tps = {n: v for n, v in baseline.items() if isinstance(v, float)}
-    inputs, sources = _account(flags, runs, baseline)
-    first = tps.get("baseline_tps") or (1e3 / tps["baseline_ms"] if "baseline_ms" in tps else None)
-    return Measurements(tuple(runs), first, inputs, sources, found)
+            baseline = baseline_of(of_it, flags.baseline)
+            one = _batch(of_it, baseline, size, mine)
+        except (InputError, typer.BadParameter) as error:
+            if len(chosen) == 1:
+                raise
+            found.append(finding("batch_left_out", batch=f"{size:g}", why=str(error)))
+            continue
+        batches.append(one)
+        origin = f"batch {size:g}" if len(chosen) > 1 else None
+        found += [f._replace(origin=origin) for f in _findings(one.runs)]
+    if not batches:
+        raise InputError(f"no batch of the runs can be used: {found[-1].message}")
+    inputs, sources = _account(flags, batches, baseline if len(chosen) == 1 else {})
+    return Measurements(batches, others, inputs, sources, found)
 
 
-def batch_of(pick: Sequence[str] | None) -> int | None:
-    """The batch that --pick batch=N chooses among the runs."""
-    found = None
-    for wanted in pick or []:
-        key, _, value = wanted.partition("=")
-        if key.strip() != "batch" or not value.strip().isdecimal():
-            raise typer.BadParameter(f"--pick must be batch=N for runs, got {wanted}")
-        found = int(value)
-    return found
-
-
-def _flag_rows(flags: RunFlags) -> "list[Row]":
-    from gammaplan.cli.runfiles import Row
-
-    if not flags.one:
-        return []
-    names = ("gamma", *SPEEDS, "pooled_rate", "mean_length", "survival", "drafted_per_round")
-    figures = {n: v for n in names if (v := getattr(flags, n)) is not None}
-    if "gamma" not in figures:
-        raise typer.BadParameter("--gamma is missing: the draft length of the run")
-    return [Row("the run of the options", figures)]
-
-
-def _option_rows(flags: RunFlags) -> "list[Row]":
-    from gammaplan.cli.runfields import BadRow, field_of, figures
-    from gammaplan.cli.runfiles import Row
-
-    rows = []
-    for text in flags.run or []:
-        pairs = [part.partition("=") for part in text.split(",") if part.strip()]
-        if bad := [key for key, equals, value in pairs if not (equals and value.strip())]:
-            raise typer.BadParameter(
-                f"--run must be key=value,key=value, got {bad[0] or text!r} without a value"
-            )
-        row = {key.strip(): value.strip() for key, _, value in pairs}
-        fields = {key: field_of(key) for key in row}
-        if unknown := [key for key, field in fields.items() if field is None]:
-            known = "gamma, speedup, baseline_tps, spec_tps, baseline_ms, spec_ms, pooled_rate, "
-            known += "mean_length, survival, drafted_per_round"
-            raise typer.BadParameter(f"--run has no key {unknown[0]}; it knows {known}")
-        try:
-            rows.append(Row(f"--run {text}", figures(row, fields)))
-        except BadRow as error:
-            raise typer.BadParameter(f"--run {text}: {error}") from None
-    return rows
-
-
-def _file_rows(flags: RunFlags, found: list[Finding]) -> "list[Row]":
-    if not flags.runs:
-        return []
-    from gammaplan.cli.runfiles import read_runs
-
-    rows = []
-    for path in flags.runs:
-        file = read_runs(path)
-        if renamed := [f"{c} → {n}" for c, n in file.mapped.items() if c != n]:
-            found.append(finding("columns_mapped", columns=", ".join(renamed)))
-        if file.ignored:
-            found.append(finding("columns_ignored", columns=", ".join(map(str, file.ignored[:12]))))
-        if "gamma" not in file.mapped.values():
-            raise InputError(
-                f"{path}: no column says the draft length; call it gamma "
-                f"(there are {', '.join([*file.mapped, *file.ignored][:12])})"
-            )
-        rows += file.rows
-    return rows
-
-
-def _chains(rows: "list[Row]", found: list[Finding]) -> "list[Row]":
-    chains = [r for r in rows if _figure(r, "topk", 1.0) <= 1]
+def _chains(rows: list[Row], found: list[Finding]) -> list[Row]:
+    chains = [r for r in rows if (_number(r, "topk") or 1) <= 1]
     if len(chains) < len(rows):
         found.append(finding("trees_left_out", runs=len(rows) - len(chains)))
     return chains
 
 
-def _figure(row: "Row", name: str, otherwise: float) -> float:
-    value = row.figures.get(name, otherwise)
-    return value if isinstance(value, int | float) else otherwise
+def _number(row: Row, name: str) -> float | None:
+    value = row.figures.get(name)
+    return value if isinstance(value, int | float) else None
 
 
-def _one_batch(rows: "list[Row]", batch: int | None, found: list[Finding]) -> "list[Row]":
-    """The rows of one batch size: a batch changes the cost, so two are two set-ups."""
-    sizes = sorted({_figure(r, "batch", math.nan) for r in rows if "batch" in r.figures})
-    if batch is not None and sizes and batch not in sizes:
+def _by_size(rows: Sequence[Row]) -> dict[float | None, list[Row]]:
+    """The rows of each batch size, the smallest first; those without one belong to all."""
+    sizes = sorted({s for r in rows if (s := _number(r, "batch")) is not None})
+    if len(sizes) > MOST_BATCHES:
+        raise InputError(f"the runs have {len(sizes):,} batches, more than {MOST_BATCHES:,}")
+    found: dict[float | None, list[Row]] = {size: [] for size in sizes}
+    if not sizes:
+        found[None] = []
+    for row in rows:
+        size = _number(row, "batch")
+        for of_it in [found[size]] if size in found else found.values():
+            of_it.append(row)
+    return found
+
+
+def _picked(
+    pick: Sequence[str] | None, sizes: Mapping[float | None, object]
+) -> tuple[float | None, list[str]]:
+    """The batch that --pick batch=N chooses among the runs, and the choices that are not theirs."""
+    theirs = None not in sizes
+    own = [text for text in pick or [] if theirs and text.partition("=")[0].strip() == "batch"]
+    others = [text for text in pick or [] if text not in own]
+    if not own:
+        return None, others
+    size = length(own[-1].partition("=")[2])
+    if size not in sizes:
         known = ", ".join(f"{size:g}" for size in sizes)
-        raise typer.BadParameter(f"no run has batch {batch}; the batches are {known}")
-    if not sizes or (len(sizes) == 1 and batch is None):
-        return rows
-    chosen = sizes[0] if batch is None else batch
-    if batch is None:
-        names = ", ".join(f"{size:g}" for size in sizes)
-        found.append(finding("several_batches", batches=names, batch=f"{chosen:g}"))
-    return [r for r in rows if _figure(r, "batch", chosen) == chosen]
+        raise typer.BadParameter(f"no run has batch {size}; the batches are {known}")
+    return float(size), others
 
 
-def _baseline(rows: "list[Row]", flags: RunFlags) -> dict[str, object]:
-    """The plain speed for the runs that do not bring their own: of options, or of γ = 0 rows."""
-    given: dict[str, object] = {
-        name: value
-        for name in ("baseline_tps", "baseline_ms")
-        if (value := getattr(flags, name)) is not None
-    }
-    if len(given) > 1:
-        raise typer.BadParameter("the baseline was given by --baseline-tps and --baseline-ms")
-    plain = [r for r in rows if r.figures.get("gamma") == 0]
-    for unit in ("tps", "ms") if not given else ():
-        names = (f"baseline_{unit}", f"spec_{unit}")
-        values = [float(str(r.figures[n])) for r in plain for n in names if n in r.figures]
-        if any(v <= 0 for v in values):
-            raise InputError(f"{plain[0].where}: the speed without speculation must be above 0")
-        if values:
-            given[f"baseline_{unit}"] = math.exp(math.fsum(map(math.log, values)) / len(values))
-    if not given and rows:
-        seen = {(n, r.figures[n]) for r in rows for n in SPEEDS[::2] if n in r.figures}
-        given = dict(seen) if len(seen) == 1 and next(iter(seen))[0].startswith("base") else {}
-    return given
+def _batch(
+    rows: Sequence[Row], baseline: dict[str, float], size: float | None, mine: set[int]
+) -> Batch:
+    runs = []
+    for row in rows:
+        if row.figures.get("gamma") == 0:
+            continue
+        try:
+            runs.append(run_of(row.figures, baseline))
+        except DomainError as error:
+            kind: type[Exception] = typer.BadParameter if id(row) in mine else InputError
+            raise kind(f"{row.where}: {error}") from None
+    if not runs:
+        if not rows:
+            raise InputError("every run drafted trees, and no chain is among them")
+        raise InputError(f"{rows[0].where}: only the baseline (γ 0) is there, and no run beside it")
+    labels: Labels = {} if size is None else {"batch": _whole(size)}
+    return Batch(labels, tuple(runs), tokens_per_second(baseline))
 
 
-def _run(row: dict[str, object], baseline: dict[str, object], law: "Acceptance | None") -> Run:
-    figures = {n: v for n, v in row.items() if n not in ("batch", "topk")}
-    gamma = figures.pop("gamma", None)
-    if not isinstance(gamma, int | float):
-        raise DomainError("the draft length (gamma) is missing")
-    if gamma != int(gamma):
-        raise DomainError(f"gamma must be a whole number, got {gamma:g}")
-    speed = _speedup(figures, baseline)
-    if speed > TOO_FAST * (gamma + 1) or speed < TOO_SLOW:
-        raise DomainError(
-            f"a speedup of {speed:.4g} at gamma {gamma:g} cannot be (a round emits at most "
-            f"{gamma + 1:g} tokens); are both speeds of one unit and one set-up?"
-        )
-    if "accepted_per_round" in figures and "mean_length" not in figures:
-        figures["mean_length"] = 1 + _float(figures["accepted_per_round"])
-    length, rate = figures.get("mean_length"), figures.get("pooled_rate")
-    survival = figures.get("survival")
-    drafted = figures.get("drafted_per_round")
-    if law is not None and length is None and rate is None and survival is None:
-        reach = int(gamma) if law.observed_to is None else min(int(gamma), law.observed_to)
-        if reach == gamma:
-            length = float(law.expected_tokens(gamma))
-        survival = tuple(float(law.survival(i)) for i in range(1, reach + 1))
-    return Run(
-        int(gamma),
-        speed,
-        mean_length=None if length is None else _float(length),
-        pooled_rate=None if rate is None else _float(rate),
-        survival=survival if isinstance(survival, tuple) else None,
-        drafted_per_round=None if drafted is None else _float(drafted),
-    )
-
-
-def _float(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
-
-
-def _speedup(figures: dict[str, object], baseline: dict[str, object]) -> float:
-    """Speed with over without speculation, by the one way in which it was given."""
-    own = {n: _float(figures[n]) for n in SPEEDS if n in figures}
-    if zero := [n for n, v in own.items() if not v > 0]:
-        raise DomainError(f"{zero[0]} must be above 0, got {own[zero[0]]:g}")
-    if not any(n.startswith("baseline") for n in own):
-        own |= {n: _float(v) for n, v in baseline.items() if "speedup" not in own}
-    ways = []
-    if {"baseline_tps", "spec_tps"} <= own.keys():
-        ways.append(own["spec_tps"] / own["baseline_tps"])
-    if {"baseline_ms", "spec_ms"} <= own.keys():
-        ways.append(own["baseline_ms"] / own["spec_ms"])
-    if "speedup" in own:
-        ways.append(own["speedup"])
-    if not ways:
-        units = sorted(n for n in own if "_" in n)
-        if len(units) > 1:
-            raise DomainError(f"{' and '.join(units)} have different units; give both in one")
-        missing = "baseline" if any(n.startswith("spec") for n in own) else "speed with speculation"
-        raise DomainError(f"the {missing} is missing; give {WAYS_TO_A_RUN}")
-    if max(ways) > 1.02 * min(ways):
-        shown = " and ".join(f"{way:.4g}" for way in ways)
-        raise DomainError(f"the speeds contradict each other: a speedup of {shown}")
-    return ways[0]
+def _whole(size: float) -> int | float:
+    return int(size) if size == int(size) else size
 
 
 def _findings(runs: Sequence[Run]) -> list[Finding]:
@@ -277,7 +146,7 @@ def _findings(runs: Sequence[Run]) -> list[Finding]:
     repeated = [f"γ {g} × {n:,}" for g, n in sorted(counts.items()) if n > 1]
     if repeated:
         found.append(finding("runs_pooled", lengths=", ".join(repeated)))
-    cheap = [run for run in runs if (t := run.round_cost) is not None and t < 1 - 0.02]
+    cheap = [run for run in runs if (t := run.round_cost) is not None and t < CHEAP]
     if cheap:
         worst = min(cheap, key=lambda run: run.round_cost or 1.0)
         found.append(
@@ -293,13 +162,14 @@ def _findings(runs: Sequence[Run]) -> list[Finding]:
 
 
 def _account(
-    flags: RunFlags, runs: Sequence[Run], baseline: dict[str, object]
+    flags: RunFlags, batches: Sequence[Batch], baseline: dict[str, float]
 ) -> tuple[dict[str, object], dict[str, str]]:
-    """The inputs as they were used: at most a hundred runs are listed."""
-    inputs: dict[str, object] = {"runs": len(runs)}
+    """The inputs as they were used."""
+    inputs: dict[str, object] = {"runs": sum(len(batch.runs) for batch in batches)}
+    stated = flags.fast or bool(flags.accepted or flags.run)
     origin = [f"evidence:{path}" for path in flags.runs or []]
-    sources = {"runs": "flag" if flags.one or flags.run else ", ".join(origin) or "default"}
-    for name in ("gamma", *SPEEDS, "pooled_rate", "mean_length", "survival", "drafted_per_round"):
+    sources = {"runs": "flag" if stated else ", ".join(origin) or "default"}
+    for name in FIGURES[1:]:
         if (value := getattr(flags, name)) is not None:
             inputs[name] = list(value) if isinstance(value, tuple) else value
             sources[name] = "flag"
@@ -307,28 +177,3 @@ def _account(
         if name not in inputs:
             inputs[name], sources[name] = value, sources["runs"]
     return inputs, sources
-
-
-class Known(NamedTuple):
-    """What evidence files bring to a run: a law of acceptance, a cost, and their findings."""
-
-    law: "Evidence | None"
-    cost: "Evidence | None"
-    findings: list[Finding]
-
-
-def known_of(files: Sequence[str] | None) -> Known:
-    """The one law and the one cost that evidence files bring, and what they warned of."""
-    from gammaplan.cli.inputs import read_documents
-
-    documents = read_documents(files or [])
-    slots = {}
-    for name in ("acceptance", "cost"):
-        found = [e for d in documents for e in d.slot(name, parts_first=False)]
-        if len(found) > 1:
-            raise typer.BadParameter(
-                f"one {name} is needed, and the evidence brings {len(found)}; give one file"
-            )
-        slots[name] = found[0] if found else None
-    findings = [f for d in documents for f in d.findings]
-    return Known(slots["acceptance"], slots["cost"], findings)

@@ -16,10 +16,12 @@ RESULTS = {
     "fit": "figures.FitResult",
     "cost": "planning.CostResult",
     "plan": "planning.PlanResult",
+    "alpha": "alpha.AlphaResult",
     "explain": "planning.ExplainResult",
     "adapt": "adapt.AdaptResult",
+    "simulate": "simulate.SimulateResult",
 }
-GROUPED = ("tokens", "table", "optimum", "ceiling", "plan")
+GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "cost", "explain", "simulate")
 
 
 def _known(text: str) -> str:

@@ -1,30 +1,24 @@
 """One set-up that a plan is about: its cases, from runs or from evidence, flags and priors."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from gammaplan.cli.evidence import (
-    NO_COST,
-    Case,
-    Cases,
-    CostFlags,
-    gather_from,
-)
-from gammaplan.documents.evidence import Document, Evidence
+from gammaplan.cli.evidence import Case, Cases, gather_from
+from gammaplan.cli.flags import NO_COST, CostFlags
+from gammaplan.data.findings import finding
+from gammaplan.documents.evidence import Document, Evidence, fills
 from gammaplan.documents.writing import acceptance_shape, cost_shape
+from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.cost import LinearCost
 from gammaplan.model.planning import Spread, alpha_spread
+from gammaplan.report.plain import printable
 
 if TYPE_CHECKING:
     from gammaplan.model.calibration import Calibration
     from gammaplan.model.runs import Run
-
-FREE_LAW = Geometric(0.0)  # stands where an acceptance will be calibrated
-
 
 FITTED = ("fitted", "measured", "estimated")  # kinds of cost with noise about them
 
@@ -39,6 +33,8 @@ class Given(NamedTuple):
     method: str | None = None
     textbook: bool = False
     pick: Sequence[str] | None = None
+    hit_rate: float | None = None
+    prior_engine: str | None = None
 
 
 class Subject:
@@ -51,27 +47,50 @@ class Subject:
         self.calibrations: dict[int, Calibration] = {}
         self.workloads: list[tuple[str, float, Acceptance]] = []
         self.mix: Spread | None = None
+        self.priced = False  # whether the spread of the mix has that of the cost in it
+        self.measured: dict[int, float] = {}
+        if given.runs:
+            from gammaplan.model.runs import speedups
+
+            self.measured = speedups(given.runs)
+
+    def label(self, case: Case, **labels: int) -> Case:
+        """The case with further labels, in its place."""
+        at = self.cases.cases.index(case)
+        shape = case.cost_shape and case.cost_shape.copy()
+        if shape:
+            shape["batch"] = labels.get("batch", shape["batch"])
+        new = case._replace(labels={**case.labels, **labels}, cost_shape=shape)
+        self.cases.cases[at] = new
+        if (calibration := self.calibrations.pop(id(case), None)) is not None:
+            self.calibrations[id(new)] = calibration
+        return new
 
     def spreads(self, case: Case) -> list[Spread]:
         """The spreads that apply to a case; none where nothing is uncertain."""
         calibration = self.calibrations.get(id(case))
         if calibration is not None:
-            if (measured := calibration.measured) is None:
-                return []
-            from gammaplan.model.prediction import spread
-
-            return [lambda gammas: (spread(measured, gammas),) * 2]
+            return [calibrated_spread(calibration)] if calibration.measured else []
         found = [self.mix] if self.mix else law_spreads(case, self.given.method)
         if case.cost_shape and case.cost_shape["kind"] == "prior":
             from gammaplan.model.unmeasured import prior_cost
 
             found.append(prior_cost(self.given.method)[1])
-        elif case.cost_shape and case.cost_shape["kind"] in FITTED:
+        elif case.cost_shape and case.cost_shape["kind"] in FITTED and not self.priced:
             from gammaplan.model.unmeasured import fitted_spread
 
             off = case.cost_shape["worst_residual"]
             found.append(fitted_spread(off, self.given.method))
         return found
+
+
+def calibrated_spread(calibration: "Calibration") -> Spread:
+    """The spread of a calibration's predictions: of its acceptance, its cost and a run."""
+    from gammaplan.model.prediction import spread
+
+    measured = calibration.measured
+    assert measured is not None  # only a textbook calibration lacks it
+    return lambda gammas: (spread(measured, gammas),) * 2
 
 
 def law_spreads(case: Case, method: str | None) -> list[Spread]:
@@ -92,6 +111,12 @@ def gathered(name: str, given: Given) -> Subject:
     """The cases of one set-up: from its runs, else from evidence, flags and priors."""
     subject = Subject(name, _without_runs(given), given) if not given.runs else _measured(given)
     subject.name = name
+    if given.hit_rate is not None:
+        if given.runs:
+            raise typer.BadParameter(
+                "--hit-rate and runs exclude each other: a run's speedup has its misses in it"
+            )
+        subject.cases.cases = [_with_misses(case, given.hit_rate) for case in subject.cases.cases]
     if given.textbook and not given.runs:
         subject.cases.cases = [_textbook(case) for case in subject.cases.cases]
     return subject
@@ -102,6 +127,18 @@ def _without_runs(given: Given) -> Cases:
     return gather_from(
         given.documents, alpha=given.alpha, cost=given.cost, pick=given.pick, prior=prior
     )
+
+
+def unknown_method(method: str | None) -> list[Finding]:
+    """What to say of a draft method that no prior is of."""
+    if method is None:
+        return []
+    from gammaplan.model.posterior import FAMILIES, family
+
+    if family(method) != "unknown":
+        return []
+    known = "; ".join(f"{name} ({', '.join(words)})" for name, words in FAMILIES.items())
+    return [finding("unknown_method", method=printable(method), known=known)]
 
 
 def priors(method: str | None) -> Callable[[str], Evidence]:
@@ -124,23 +161,20 @@ def priors(method: str | None) -> Callable[[str], Evidence]:
 
 def _measured(given: Given) -> Subject:
     """Acceptance and cost from runs; evidence may bring the acceptance figure of the runs."""
+    from gammaplan.cli.setups import given_once, unmeasured_case
     from gammaplan.model.calibration import calibrate
 
-    if given.cost.any or any(d.slot("cost", parts_first=False) for d in given.documents):
+    if given.cost.any or fills(given.documents, "cost"):
         raise typer.BadParameter(
             "a run states what its rounds cost; leave out --c and its like and evidence of a cost, "
             "or leave out the run"
         )
-    figures = [run.gamma for run in given.runs if run.tokens() is not None or run.survival]
     if given.alpha is None and not given.documents:
-        cases = Cases([Case({}, FREE_LAW, acceptance_shape(FREE_LAW), LinearCost(0.0), None)])
-        cases.note("alpha", None, "runs" if figures else "prior")
-    elif len(figures) == len(given.runs):
-        raise typer.BadParameter(
-            f"acceptance is given by the run at γ {figures[0]} and once more by "
-            f"{'--alpha' if given.alpha is not None else given.documents[0].source}; give it once"
-        )
+        cases = Cases([unmeasured_case()])
+        says = any(run.says_acceptance for run in given.runs)
+        cases.note("alpha", None, "runs" if says else "prior")
     else:
+        given_once(given.runs, "--alpha" if given.alpha is not None else given.documents[0].source)
         cases = gather_from(
             given.documents, alpha=given.alpha, cost=NO_COST, pick=given.pick, cost_needed=False
         )
@@ -149,8 +183,10 @@ def _measured(given: Given) -> Subject:
     subject = Subject("", cases, given)
     known = given.alpha is not None or bool(given.documents)
     for i, case in enumerate(cases.cases):
-        runs = [_with_law(run, case.acceptance) if known else run for run in given.runs]
-        found = calibrate(runs, method=given.method, textbook=given.textbook)
+        runs = [run.accepting(case.acceptance) if known else run for run in given.runs]
+        found = calibrate(
+            runs, engine=given.prior_engine, method=given.method, textbook=given.textbook
+        )
         shape = acceptance_shape(found.acceptance)
         if known:
             shape["counts"] = case.acceptance_shape["counts"]
@@ -160,15 +196,18 @@ def _measured(given: Given) -> Subject:
     return subject
 
 
-def _with_law(run: "Run", law: Acceptance) -> "Run":
-    """The run, with the acceptance that evidence knows where it has none of its own."""
-    if run.tokens() is not None or run.survival:
-        return run
-    measured = min(run.gamma, law.observed_to or 0)
-    if isinstance(law, Geometric) or not measured:
-        return dataclasses.replace(run, mean_length=float(law.expected_tokens(run.gamma)))
-    survival = law.survival(range(1, measured + 1)).tolist()
-    return dataclasses.replace(run, survival=tuple(survival))
+def _with_misses(case: Case, hit_rate: float) -> Case:
+    """The average round, where a lookup finds something in a share of them only."""
+    from gammaplan.model.lookup import with_misses
+
+    law, cost = with_misses(case.acceptance, case.cost, hit_rate)
+    shape = acceptance_shape(law)
+    if (prior := case.acceptance_shape.get("kind")) is not None:
+        shape["kind"] = prior
+    old = case.cost_shape
+    kind = old["kind"] if old else "given"
+    price = cost_shape(cost, kind=kind, source=old and old["source"], labels=case.labels)
+    return Case(case.labels, law, shape, cost, price, case.gamma)
 
 
 def _textbook(case: Case) -> Case:

@@ -40,7 +40,8 @@ def table(
         gammaplan table --alpha 0.9 --c 0.02 --gamma 1..24
     """
     from gammaplan.cli.deciding import Search, answer
-    from gammaplan.cli.evidence import CostFlags, gather
+    from gammaplan.cli.evidence import gather
+    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
     out = Output.of(format, json, quiet, strict)

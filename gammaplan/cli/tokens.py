@@ -29,7 +29,8 @@ def tokens(
 
         gammaplan tokens --alpha 0.8 --gamma 4 --json
     """
-    from gammaplan.cli.evidence import NO_COST, gather
+    from gammaplan.cli.evidence import gather
+    from gammaplan.cli.flags import NO_COST
     from gammaplan.cli.output import Output, show
 
     out = Output.of(format, json, quiet, strict)

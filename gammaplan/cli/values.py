@@ -13,8 +13,9 @@ import typer
 if TYPE_CHECKING:
     from decimal import Decimal
 
-MAX_ROWS = 10_000
+MAX_ROWS, MAX_BATCHES = 10_000, 512
 LONGEST = 2**53  # every whole number up to here is a double
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class Numbers(tuple[float, ...]):
@@ -73,9 +74,29 @@ def positive(text: str) -> float:
     return value
 
 
+def duration(text: str) -> float:
+    """A length of time in seconds: 30, 30s, 5m, 6h, 2d."""
+    required = "a time above 0 s and up to 366d, like 30, 30s, 5m or 6h"
+    plain = text.strip()
+    unit = SECONDS.get(plain[-1:], 0)
+    value = _scalar(plain[:-1] if unit else plain, required) * (unit or 1)
+    if not 0 < value <= 366 * SECONDS["d"]:
+        raise refuse(required, text)
+    return value
+
+
 def length(text: str) -> int:
     """One draft length: a whole number, 0 or more."""
     return _whole(_decimal(text, "a whole number of at least 0"), text)
+
+
+def count(text: str) -> int:
+    """A number of things: whole, 1 or more."""
+    required = "a whole number of at least 1"
+    value = _decimal(text, required)
+    if value < 1 or value != value.to_integral_value():
+        raise refuse(required, text)
+    return _whole(value, text)
 
 
 def listed_length(text: str) -> int:
@@ -89,8 +110,28 @@ def listed_length(text: str) -> int:
 def lengths(text: str) -> Lengths:
     """Draft lengths: 4, 1,2,4 or 1..12."""
     return Lengths(
-        _whole(value, text) for value in _list(text, "whole numbers like 4, 1,2,4 or 1..12")
+        _whole(value, text) for value in number_list(text, "whole numbers like 4, 1,2,4 or 1..12")
     )
+
+
+def counted(text: str) -> int:
+    """A whole number, 1 or more."""
+    value = length(text)
+    if value < 1:
+        raise refuse("a whole number of at least 1", text)
+    return value
+
+
+def batches(text: str) -> Lengths:
+    """Batch sizes in order: 1,2,4 or 1..16; each once."""
+    sizes = lengths(text)
+    if min(sizes) < 1:
+        raise refuse("batch sizes of at least 1", text)
+    if len(set(sizes)) < len(sizes):
+        raise refuse("batch sizes that differ", text)
+    if len(sizes) > MAX_BATCHES:
+        raise refuse(f"at most {MAX_BATCHES:,} batch sizes", text)
+    return Lengths(sorted(sizes))
 
 
 def count_list(text: str) -> Lengths:
@@ -100,7 +141,7 @@ def count_list(text: str) -> Lengths:
 
 def fractions(text: str) -> Numbers:
     """Probabilities: 0.9,0.8 or 0.5..0.9:0.05."""
-    values = _list(text, "fractions like 0.8, 0.9,0.8 or 0.5..0.9:0.05", percent=True)
+    values = number_list(text, "fractions like 0.8, 0.9,0.8 or 0.5..0.9:0.05", percent=True)
     for value in values:
         fraction(str(value))
     return Numbers(float(v) for v in values)
@@ -108,7 +149,7 @@ def fractions(text: str) -> Numbers:
 
 def costs(text: str) -> Numbers:
     """Cost ratios: 0.01,0.1 or 0.05..0.2:0.05."""
-    values = _list(text, "numbers like 0.1, 0.01,0.1 or 0.05..0.2:0.05")
+    values = number_list(text, "numbers like 0.1, 0.01,0.1 or 0.05..0.2:0.05")
     for value in values:
         non_negative(str(value))
     return Numbers(float(v) for v in values)
@@ -170,7 +211,8 @@ def _whole(value: "Decimal", text: str) -> int:
     return int(value)
 
 
-def _list(text: str, required: str, *, percent: bool = False) -> "list[Decimal]":
+def number_list(text: str, required: str, *, percent: bool = False) -> "list[Decimal]":
+    """The numbers of a list such as 4, 1,2,4 or 0.5..0.9:0.05."""
     values: list[Decimal] = []
     for item in text.split(","):
         if not item.strip():

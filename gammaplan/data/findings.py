@@ -63,10 +63,20 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "truncated_line": ("warning", "{lost} cut or damaged, dropped and not counted: {what}"),
     "counter_reset": (
         "warning",
-        "counters of {processes} process(es) fell between the two scrapes: a restart; the later "
-        "values are the increase, and what was counted between the first scrape and the restart "
-        "cannot be seen",
+        "counters fell between two scrapes, so their process was restarted: {processes}; the later "
+        "values are the increase, and what was counted between the last scrape before and the "
+        "restart cannot be seen",
     ),
+    "settings_changed": (
+        "warning",
+        "{name} had several values, {values}: drafts had several lengths, and it was not used",
+    ),
+    "same_page_twice": (
+        "warning",
+        "{series} series of one target were scraped by several jobs or servers; each counts once",
+    ),
+    "unreachable": ("warning", "{reason}; the answer holds without it"),
+    "server_warning": ("warning", "the server warns that its answer may be partial: {text}"),
     "cumulative_log": (
         "note",
         "the records are running totals: the last one, or differences, were used, never their sum",
@@ -81,9 +91,22 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the printed mean length leaves out the bonus token; the true length is one higher",
     ),
     "rate_includes_bonus": ("note", "the printed rate has the bonus token in it"),
+    "rate_of_output": (
+        "note",
+        "the printed rate is accepted per generated token, not per drafted one, and was not used",
+    ),
     "gamma_unknown": (
         "refusal",
         "the draft length is neither printed nor implied; give it with --gamma",
+    ),
+    "gamma_assumed": (
+        "note",
+        "the draft length is not recorded: γ {gamma} is taken, {why}; --gamma states another",
+    ),
+    "predicted_outputs": (
+        "warning",
+        "accepted_prediction_tokens are accepted drafts in tabbyAPI, and predicted outputs, which "
+        "are no drafts, in hosted services; nothing else in the response says whose they are",
     ),
     "variable_draft_length": (
         "warning",
@@ -107,6 +130,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "mixed_gamma": (
         "warning",
         "the groups have different draft lengths ({gammas}): they must not be pooled",
+    ),
+    "gamma_known": (
+        "warning",
+        "--gamma states {stated}, and the input has drafts of {gammas} tokens: its own length is "
+        "used",
     ),
     "multi_series": ("note", "several {kind} in one input: {names}"),
     "replay_inflation": (
@@ -140,8 +168,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "few_clusters": (
         "warning",
-        "the interval is a lower bound on the uncertainty: {clusters} are too few to show how "
-        "acceptance varies",
+        "the interval is a lower bound on the uncertainty: {clusters} cannot show how acceptance "
+        "varies",
     ),
     "not_speculative": (
         "refusal",
@@ -163,6 +191,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "a metrics sample cannot be a count and was left out: {name} {value}",
     ),
+    "several_scrapes": (
+        "note",
+        "the page has the same series several times: the last values were used",
+    ),
     "too_many_series": (
         "warning",
         "more than {limit} label sets: the rest of the page was not read",
@@ -179,6 +211,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "every draft is taken to have been full, as --full-drafts says",
     ),
     "untimed": ("warning", "{records} record(s) carry no time and were left out of the period"),
+    "time_in_part": (
+        "warning",
+        "records carry no {parts}: --since and --until were compared without",
+    ),
     "fitted_first": ("note", "{name} is a report of {engine} and was fitted first: α {alpha}"),
     "not_pooled": ("note", "the groups must not be added up; each has its own answer"),
     "many_groups": ("warning", "only the first {limit} groups are listed"),
@@ -199,6 +235,17 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "the runs have several batches ({batches}), and a batch changes the cost; these are the "
         "figures of batch {batch}, --pick batch=N chooses another",
     ),
+    "parts_exceed_round": (
+        "warning",
+        "the known parts of a round add up to {parts} plain passes, and the whole costs {cost}: "
+        "the timings and the speeds are not of one set-up",
+    ),
+    "batch_left_out": ("warning", "the runs of batch {batch} were left out: {why}"),
+    "unknown_method": (
+        "warning",
+        "{method} is no draft method that has a prior of its own, and the prior of all drafts is "
+        "used; known are {known}",
+    ),
     "verify_below_target": (
         "warning",
         "the verifying pass ({verify:g} ms) is shorter than the plain one ({target:g} ms): its "
@@ -217,7 +264,110 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "mean_length_from_cost": (
         "note",
         "no acceptance figure was given: {tokens} tokens per round (α {alpha}) is what the "
-        "textbook cost 1 + cγ makes of the speedup",
+        "known parts of a round (1 + cγ and what else was timed) make of the speedup",
+    ),
+    "leave_off": (
+        "note",
+        "γ 0: leave speculation off; the settings of {engine} are those without it",
+    ),
+    "method_assumed": (
+        "note",
+        "{engine} has to be told what drafts: {method} is taken; --method is for {others}",
+    ),
+    "engine_newer": (
+        "note",
+        "{engine} {version} is newer than {newest}, the last version whose settings are known",
+    ),
+    "engine_limit": (
+        "warning",
+        "{engine} drafts at most {most} tokens, and the plan is γ {gamma}: {most} is written",
+    ),
+    "mtp_multiple": (
+        "warning",
+        "with {layers} MTP layers a longer draft must be a multiple of {layers}: γ {gamma} is "
+        "written instead of {planned}",
+    ),
+    "schedule_not_settable": (
+        "warning",
+        "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
+    ),
+    "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
+    "in_use_unknown": (
+        "note",
+        "γ {gamma}, in use, lies outside the measured round costs: what it loses is not known",
+    ),
+    "passes_pooled": (
+        "note",
+        "passes that were timed more than once are averaged: {tokens} token(s)",
+    ),
+    "passes_fall": (
+        "note",
+        "a larger pass took less time ({falls}): it is used as measured, and lengths are scanned",
+    ),
+    "pass_steps": (
+        "note",
+        "the passes climb in steps (at {tokens} tokens): past one a longer draft costs little "
+        "more, so every length is scanned",
+    ),
+    "drafting_not_timed": (
+        "warning",
+        "drafting was not timed and counts as nothing; --draft-ms gives it",
+    ),
+    "curves_apart": (
+        "note",
+        "of {curves} curves several have one batch and context, so they are of different models or "
+        "set-ups; --pick curve=NAME chooses one",
+    ),
+    "batch_not_measured": (
+        "warning",
+        "nothing was measured at batch {batches} and nothing beyond what was is assumed; "
+        "measured are {measured}",
+    ),
+    "batch_between": (
+        "note",
+        "the cost at batch {batches} is taken between the batches measured on both sides",
+    ),
+    "schedule_ends": (
+        "note",
+        "outside batch {low} to {high} nothing was planned: the schedule goes on as at its ends",
+    ),
+    "open_end_loses": (
+        "warning",
+        "at batch {batch}, the largest that was planned, speculation loses, and within the "
+        "tolerance of {tolerance} the schedule drafts γ {gamma} there and beyond, where it will "
+        "lose more: plan larger batches, or with a narrower --tolerance",
+    ),
+    "boundary_buys_little": (
+        "warning",
+        "the boundary at batch {batch} buys {gain} on average, less than the tolerance of "
+        "{tolerance}: measure it, or plan with a wider --tolerance",
+    ),
+    "range_of_one": (
+        "warning",
+        "the range(s) {ranges} rest on one batch size each: noise of one point may have made them",
+    ),
+    "support_mismatch": (
+        "warning",
+        "the draft puts {mass} of its mass where the target has none{where}: those tokens are "
+        "refused with certainty, however confident the draft is, so α is at most {alpha}; give the "
+        "draft the same truncation, or a lower temperature",
+    ),
+    "sequence_matters": (
+        "note",
+        "rounds on the positions as they follow each other give {real} tokens at γ {gamma}{where}, "
+        "one α for all gives {mean}: acceptance comes in stretches, and plans from α alone miss it",
+    ),
+    "bfloat16_assumed": (
+        "note",
+        "{name} holds two-byte elements without a type: they are taken as bfloat16",
+    ),
+    "rows_repeated": (
+        "note",
+        "the arrays have {rows} rows and a round of γ {gamma} needs {needed}: they are repeated",
+    ),
+    "too_few_rounds_to_test": (
+        "warning",
+        "{rounds} rounds are too few to test what is emitted: at least 40 are needed",
     ),
     "trace_in_parts": (
         "note",

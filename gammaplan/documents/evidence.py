@@ -1,5 +1,6 @@
 """What a document says that other commands can plan with."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gammaplan.errors import Finding
@@ -42,3 +43,8 @@ class Document(NamedTuple):
             if found := [e for e in evidence if getattr(e, name) is not None]:
                 return found
         return []
+
+
+def fills(documents: Sequence[Document], slot: str) -> list[Document]:
+    """The documents that bring an "acceptance" or a "cost"."""
+    return [d for d in documents if d.slot(slot, parts_first=False)]

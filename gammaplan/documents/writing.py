@@ -141,8 +141,10 @@ def cost_shape(
 def _rows(cost: Cost) -> Iterable[tuple[int, float]]:
     if isinstance(cost, LinearCost):
         return ()
-    from gammaplan.model.cost_tables import PowerCost, TableCost
+    from gammaplan.model.cost_tables import BlockCost, PowerCost, TableCost
 
+    if isinstance(cost, BlockCost):
+        return enumerate(cost.round_cost(range(1, cost.block + 1)).tolist(), 1)
     if isinstance(cost, TableCost):
         return zip(cost.gammas, cost.round_costs, strict=True)
     if isinstance(cost, PowerCost):

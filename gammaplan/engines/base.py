@@ -19,9 +19,9 @@ Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
 SHARED = {
-    *("base", "files", "groups", "lines", "prometheus", "reading", "rounds", "times", "values"),
-    "shards",
-}
+    "addresses", "base", "fetch", "files", "groups", "lines", "live", "prometheus", "reading",
+    "reports", "responses", "rounds", "series", "server", "shards", "times", "values", "walk",
+}  # fmt: skip
 
 
 class Word(NamedTuple):
@@ -60,6 +60,11 @@ class Record:
         The counts are no acceptance counts: no alpha, no bounds.
     time : str
         When it was, for ``--since`` and ``--until``; a window's name is its time.
+    repeated : bool
+        Other records count the same work: this one is listed by ``--by`` and
+        added to no group.
+    assumed : bool
+        The draft length is the engine's default: what the user states beats it.
     """
 
     counts: Counts
@@ -72,16 +77,19 @@ class Record:
     tree: bool = False
     unusable: bool = False
     time: str = ""
+    repeated: bool = False
+    assumed: bool = False
 
 
 class Round(NamedTuple):
-    """One round told by itself."""
+    """One round told by itself; `assumed`: a whole draft, of the engine's default length."""
 
     drafted: int
     accepted: int
     group: Labels
     request: str | None = None
     time: str = ""
+    assumed: bool = False
 
 
 class Batch(NamedTuple):
@@ -138,42 +146,66 @@ class LogFormat(NamedTuple):
 
 
 class JsonFormat(NamedTuple):
-    """JSON or JSON lines (or Python reprs of the same), found by the shape of a value."""
+    """JSON or JSON lines (or Python reprs of the same), found by the shape of a value.
+
+    A `general` shape is one that other engines' values may have too: it is
+    taken only where no other format claims one of the first values.
+    """
 
     name: str
     claims: Callable[[Any], bool]
     read: Callable[[Iterator[Any]], Iterator[Item]]
+    general: bool = False
 
 
 class ExpositionFormat(NamedTuple):
     """Prometheus text: `proofs` are substrings of names that only this format has.
 
-    `families` are the substrings of the names that `read` wants.
+    `families` are the substrings of the names that `read` wants, also the ones
+    that a Prometheus server is asked for. `settings` are gauges that say how
+    speculation is set up: between two scrapes they tell nothing where they changed.
     """
 
     name: str
     proofs: tuple[str, ...]
     families: tuple[str, ...]
     read: Callable[[Sequence[Sample]], Iterator[Item]]
+    settings: tuple[str, ...] = ()
 
 
 Format: TypeAlias = LogFormat | JsonFormat | ExpositionFormat
 
 
 class Engine(Protocol):
-    """A module of this package that knows one engine."""
+    """A module of this package that knows one engine; `ALIASES` are its other names."""
 
     NAME: str
+    ALIASES: tuple[str, ...]
     WORDS: tuple[Word, ...]
     FORMATS: tuple[Format, ...]
 
 
 @cache
 def engines() -> tuple[Engine, ...]:
-    """Every engine there is: the modules and folders of this package but the shared ones."""
+    """Every engine there is: the modules and folders of this package but the shared ones.
+
+    What engines accept is in ``settings``, a module each, and found in ``settings/base.py``.
+    """
     package = import_module("gammaplan.engines")
-    names = sorted(m.name for m in iter_modules(package.__path__) if m.name not in SHARED)
+    apart = SHARED | {"settings"}
+    names = sorted(m.name for m in iter_modules(package.__path__) if m.name not in apart)
     return tuple(import_module(f"gammaplan.engines.{name}") for name in names)
+
+
+def engine_named(name: str) -> Engine | None:
+    """The engine of this name or alias, in any spelling: LlamaCpp and llama-cpp are one."""
+    wanted = _plain(name)
+    known = ((engine, (engine.NAME, *engine.ALIASES)) for engine in engines())
+    return next((e for e, names in known if wanted in map(_plain, names)), None)
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 def words() -> Iterator[tuple[str, tuple[Word, ...]]]:

@@ -10,7 +10,7 @@ from gammaplan.engines.base import Batch, Dropped, Item, Labels, Record, Round
 from gammaplan.errors import Finding
 from gammaplan.model.arrays import Floats
 from gammaplan.model.estimate import Counts
-from gammaplan.model.intervals import FEWEST_BLOCKS, Blocks, Requests
+from gammaplan.model.intervals import FEWEST_BLOCKS, FEWEST_REQUESTS, Blocks, Requests
 
 FEWEST_ROUNDS = 10  # in a block that may stand for itself
 MOST_NAMES = 65_536  # requests told apart; further ones share buckets by their hash
@@ -62,7 +62,7 @@ class Sums:
         if len(self.by_request) > 1:
             every = np.asarray(list(self.by_request.values()), dtype=np.float64)
             return every[:, [0, 1 if by_trials else 2]], "requests"
-        return (self.trials if by_trials else self.rounds).array(), "blocks"
+        return (self.trials if by_trials else self.rounds).independent(), "blocks"
 
 
 @dataclass
@@ -77,20 +77,23 @@ class Group:
     rate: float | None = None
     tree: bool = False
     unusable: bool = False
+    repeated: bool = False
+    assumed: bool = False
+    idle: int = 0  # rounds of records that drafted nothing
     parts: dict[str, set[str]] = field(default_factory=dict)
     records: int = 0
 
     def add(self, item: Record | Round | Batch) -> None:
         """One more item."""
         self.records += len(item.accepted) if isinstance(item, Batch) else 1
+        self.assumed |= not isinstance(item, Batch) and item.assumed
         if isinstance(item, Round):
             pair = (item.drafted, item.accepted)
             self.pairs[pair] = self.pairs.get(pair, 0) + 1
             refused = int(item.accepted < item.drafted)
-            if item.request is None:
-                self.sums.trials.add(item.accepted, item.accepted + refused)
-                self.sums.rounds.add(item.accepted, 1)
-            else:
+            self.sums.trials.add(item.accepted, item.accepted + refused)
+            self.sums.rounds.add(item.accepted, 1)
+            if item.request is not None:
                 self.sums.add_request(item.request, item.accepted, refused, 1)
             return
         self.counts = item.counts if self.counts is None else self.counts + item.counts
@@ -100,6 +103,7 @@ class Group:
         self.sums.add(item)
         self.tree |= item.tree
         self.unusable |= item.unusable
+        self.repeated |= item.repeated
         self.rate = item.rate if item.rate is not None else self.rate
         if item.average is not None:
             length, weight = item.average
@@ -116,6 +120,20 @@ class Group:
         if self.counts is None or told is None:
             return self.counts or told or Counts()
         return self.counts + told
+
+    def restated(self, gamma: int) -> "Group":
+        """The same where drafts had `gamma` tokens, if their length was only assumed."""
+        most = max((accepted for _, accepted in self.pairs), default=0)
+        if not self.assumed or most > gamma:
+            return self
+        longest = max((drafted for drafted, _ in self.pairs), default=0)
+        pairs: dict[tuple[int, int], int] = {}
+        for (drafted, accepted), count in self.pairs.items():
+            pair = (gamma if drafted == longest else drafted, accepted)
+            pairs[pair] = pairs.get(pair, 0) + count
+        counts = None if self.counts is None else replace(self.counts, gamma=None)
+        sums = self.sums if gamma == longest or not pairs else Sums()
+        return replace(self, counts=counts, pairs=pairs, sums=sums)
 
     @property
     def mean_length(self) -> float | None:
@@ -135,6 +153,7 @@ class Collected:
     lost: int = 0
     records: int = 0
     empty: int = 0
+    idle: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)  # what --by may name, where it was asked for
 
     def note(self, found: Finding) -> None:
@@ -147,6 +166,14 @@ class Collected:
         self.lost += 1
         if len(self.dropped) < MOST_DROPPED:
             self.dropped.append(dropped)
+
+    def told(self) -> list[Group]:
+        """The groups, with the rounds that their labels' idle records had."""
+        labels = [tuple(sorted(g.labels.items())) for g in self.groups.values()]
+        return [
+            replace(g, idle=self.idle.get(rows, 0)) if labels.count(rows) == 1 else g
+            for g, rows in zip(self.groups.values(), labels, strict=True)
+        ]
 
 
 def collect(
@@ -170,9 +197,12 @@ def _add(found: Collected, item: Record | Round | Batch, extra: Labels, by: str 
     gamma = None if isinstance(item, Round) else item.counts.gamma
     if not isinstance(item, Round) and item.counts.drafted == 0:
         found.empty += 1
+        rows = tuple(sorted(labels.items()))
+        found.idle[rows] = found.idle.get(rows, 0) + (item.counts.rounds or 0)
         return
-    key = (*sorted(labels.items()), gamma)
-    found.groups.setdefault(key, Group(labels)).add(item)
+    if not (isinstance(item, Record) and item.repeated):
+        key = (*sorted(labels.items()), gamma)
+        found.groups.setdefault(key, Group(labels)).add(item)
     if by is None:
         return
     found.keys |= _keys(item)
@@ -221,26 +251,24 @@ def merge(parts: Iterable[Collected]) -> Collected:
         whole.lost += part.lost
         whole.records += part.records
         whole.empty += part.empty
+        for labels, rounds in part.idle.items():
+            whole.idle[labels] = whole.idle.get(labels, 0) + rounds
         whole.keys |= part.keys
     return whole
 
 
 def _joined(a: Group, b: Group) -> Group:
-    """Two groups of the same labels; blocks are joined block by block."""
+    """Two groups of the same labels, the records of `b` after those of `a`."""
     pairs = dict(a.pairs)
     for pair, count in b.pairs.items():
         pairs[pair] = pairs.get(pair, 0) + count
     known = [c for c in (a.counts, b.counts) if c is not None]
-    sums = Sums(by_request={**a.sums.by_request})
+    blocks = (a.sums.trials.joined(b.sums.trials), a.sums.rounds.joined(b.sums.rounds))
+    sums = Sums(*blocks, by_request={**a.sums.by_request})
     for name, (accepted, trials, rounds) in b.sums.by_request.items():
         row = sums.by_request.setdefault(name, [0.0, 0.0, 0.0])
         for i, value in enumerate((accepted, trials, rounds)):
             row[i] += value
-    for side in ("trials", "rounds"):
-        blocks: Blocks = getattr(sums, side)
-        for part in (getattr(a.sums, side), getattr(b.sums, side)):
-            for row in part.array():
-                blocks.add(float(row[0]), float(row[1]))
     return replace(
         a,
         counts=sum(known[1:], known[0]) if known else None,
@@ -250,9 +278,25 @@ def _joined(a: Group, b: Group) -> Group:
         rate=a.rate if a.rate is not None else b.rate,
         tree=a.tree or b.tree,
         unusable=a.unusable or b.unusable,
+        repeated=a.repeated or b.repeated,
+        assumed=a.assumed or b.assumed,
         parts={k: a.parts.get(k, set()) | b.parts.get(k, set()) for k in {*a.parts, *b.parts}},
         records=a.records + b.records,
     )
+
+
+def may_pool(groups: Iterable[Group]) -> bool:
+    """Whether groups differ in nothing but the file they came from."""
+    kinds = {
+        (
+            tuple(sorted((k, v) for k, v in g.labels.items() if k != "file")),
+            g.total.gamma,
+            g.tree,
+            g.unusable,
+        )
+        for g in groups
+    }
+    return len(kinds) <= 1
 
 
 def clusters_of(groups: Iterable[Group], *, by_trials: bool) -> tuple[Requests, str] | None:
@@ -272,15 +316,30 @@ def clusters_of(groups: Iterable[Group], *, by_trials: bool) -> tuple[Requests, 
 def sparse(groups: Iterable[Group]) -> Iterator[Finding]:
     """Whether there are too few independent pieces to show how acceptance varies.
 
-    Fewer than 3 requests or 10 blocks; and blocks of fewer than 10 rounds,
-    which are independent only if acceptance changes from round to round.
+    Fewer than 3 requests or 10 blocks, neighbours that are alike merged; and
+    blocks of fewer than 10 rounds, too short for that to show.
     """
     for group in groups:
-        rows, kind = group.sums.clusters(by_trials=True)
-        least = 3 if kind == "requests" else FEWEST_BLOCKS
-        size = group.sums.trials.size
-        short = kind == "blocks" and bool(group.pairs) and size < FEWEST_ROUNDS
-        if len(rows) and group.records > 1 and (len(rows) < least or short):
-            rounds = f" of {size} rounds" if short else ""
-            yield finding("few_clusters", clusters=f"{len(rows)} {kind}{rounds}")
+        told = _sparse(group) if group.records > 1 else ""
+        if told:
+            yield finding("few_clusters", clusters=told)
             return
+
+
+def _sparse(group: Group) -> str:
+    """The pieces that are too few, or too short, in words; nothing where they are neither."""
+    sums, by_trials = group.sums, group.total.rejections is not None
+    rows, kind = sums.clusters(by_trials=by_trials)
+    asked = len(sums.by_request)
+    if not len(rows) or asked >= FEWEST_REQUESTS:
+        return ""
+    if asked:
+        return "1 request" if asked == 1 else f"{asked} requests"
+    told = f"{len(rows)} {kind}"
+    size = int(sums.rounds.array()[0, 1]) if group.pairs else FEWEST_ROUNDS
+    if size < FEWEST_ROUNDS:
+        return f"{told} of {size} rounds"
+    if len(rows) >= FEWEST_BLOCKS:
+        return ""
+    merged = len(rows) < len((sums.trials if by_trials else sums.rounds).array())
+    return told + (", merged from neighbours that are alike," if merged else "")

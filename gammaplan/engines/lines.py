@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
+from gammaplan.engines.addresses import OPEN, Access, is_address, shown
 from gammaplan.errors import InputError
 
 BUFFER = 2**20
@@ -32,7 +33,22 @@ ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@
 _COMPOSE = re.compile(r"([\w.-]{1,80}?) +\| ")
 _KUBECTL = re.compile(r"\[(?:pod/)?([\w.-]+/[\w./-]{1,200}|\d{2,5})\] ")  # a pod, or a port
 _CRI = re.compile(r"(\d{4}-\d\d-\d\dT\S{8,30}) (?:stdout|stderr) [FP] ")
-_JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d (\d\d:\d\d:\d\d) (\S+) ([\w.@-]+)\[\d+\]: ")
+_JOURNAL = re.compile(
+    r"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?=\d\d:)|(?=\d{4}-\d\d-\d\d[T ]\d\d:))"
+    r"([\d:T -]{8,19})\S* (\S+) ([\w.@-]+)\[\d+\]: "
+)
+# Docker, fluent-bit, loggers, the journal, Loki, Google's and OpenTelemetry's: the text, its time.
+_ENVELOPES = (
+    ("log", "time"),
+    ("message", "asctime"),
+    ("msg", "time"),
+    ("MESSAGE", "__REALTIME_TIMESTAMP"),
+    ("line", "timestamp"),
+    ("textPayload", "timestamp"),
+    ("body", "timestamp"),
+)
+_SOURCES = ("kubernetes", "labels")  # objects of an envelope that name a pod and its container
+_POD = (("pod_name", "pod"), ("container_name", "container"))
 
 
 class Line(NamedTuple):
@@ -45,9 +61,9 @@ class Line(NamedTuple):
     whole: bool = True  # False for a last line without its newline
 
 
-def open_stream(path: str) -> io.BufferedReader:
-    """The bytes of a file, or of standard input for "-", decompressed and in UTF-8."""
-    stream = _open(path)
+def open_stream(path: str, access: Access = OPEN) -> io.BufferedReader:
+    """The bytes of a file, a URL, or standard input for "-", decompressed and in UTF-8."""
+    stream = _open(path, access)
     try:
         head = stream.peek(8)[:8]
         for magic, decompressed in _MAGIC:
@@ -69,13 +85,42 @@ def open_stream(path: str) -> io.BufferedReader:
 
 def named(path: str) -> str:
     """How messages name an input."""
-    return "standard input" if path == "-" else path
+    if path == "-":
+        return "standard input"
+    return shown(path) if is_address(path) else path
 
 
-def _open(path: str) -> io.BufferedReader:
+def damaged_stream(data: bytes, reason: str | None) -> io.BufferedReader:
+    """A stream of bytes that are in memory; `reason` says why they end early, if they do.
+
+    The line that was cut is left out: half a number is a number too.
+    """
+    source = _Cut(data[: data.rfind(b"\n") + 1] if reason else data, reason)
+    return io.BufferedReader(_Layer(source, source), STREAM_BUFFER)
+
+
+class _Cut(io.BytesIO):
+    """Bytes that may end in damage."""
+
+    def __init__(self, data: bytes, reason: str | None) -> None:
+        super().__init__(data)
+        self._reason = reason
+
+    def readinto1(self, buffer: Any) -> int:  # Any: a writable buffer, as io has it
+        count = super().readinto1(buffer)
+        if not count and len(buffer) and self._reason:
+            raise EOFError(self._reason)
+        return count
+
+
+def _open(path: str, access: Access) -> io.BufferedReader:
     if path == "-":
         source = sys.stdin.buffer
         return source if isinstance(source, io.BufferedReader) else _buffered(source)
+    if is_address(path):
+        from gammaplan.engines.fetch import open_page
+
+        return open_page(path, access)
     stream: io.BufferedReader | None = None
     try:
         if not Path(path).is_dir():
@@ -261,7 +306,8 @@ def clean(raw: bytes) -> Line:
     for _ in range(3):  # compose around a JSON driver around a colour is as deep as it gets
         text = ANSI.sub("", text)
         if text.startswith("{") and (inner := _unwrapped(text)):
-            text, time = inner[0].rstrip("\r\n"), inner[1] or time
+            text, time = inner.text.rstrip("\r\n"), inner.time or time
+            instance = inner.instance or instance
         elif match := _COMPOSE.match(text) or _KUBECTL.match(text):
             text, instance = text[match.end() :], match[1]
         elif match := _CRI.match(text):
@@ -273,22 +319,32 @@ def clean(raw: bytes) -> Line:
     return Line(text, instance, time)
 
 
-def _unwrapped(text: str) -> tuple[str, str | None] | None:
-    """The message inside a JSON log line, and its time."""
+def _unwrapped(text: str) -> Line | None:
+    """The message inside a JSON log line, its time, and the pod that printed it."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict):
         return None
-    for key, when in (("log", "time"), ("message", "asctime"), ("msg", "time")):
+    for key, when in _ENVELOPES:
         if isinstance(record.get(key), str):
             time = record.get(when)
-            return record[key], time if isinstance(time, str) else None
+            return Line(record[key], _pod(record), time if isinstance(time, str) else None)
+    return None
+
+
+def _pod(record: dict[str, Any]) -> str | None:  # Any: parsed JSON
+    """The pod and its container, where an envelope names them."""
+    for key in _SOURCES:
+        source = record.get(key)
+        if isinstance(source, dict):
+            found = [next((source[n] for n in names if n in source), None) for names in _POD]
+            if any(found):
+                return "/".join(str(name) for name in found if name)
     return None
 
 
 def is_log_line(raw: bytes) -> bool:
     """Whether a line that starts like JSON is a log line in a JSON wrapper."""
-    inner = _unwrapped(raw.decode("utf-8", "replace").strip())
-    return inner is not None
+    return _unwrapped(raw.decode("utf-8", "replace").strip()) is not None

@@ -8,6 +8,7 @@ from gammaplan.engines.base import Dropped, Item, JsonFormat, Round, Word
 from gammaplan.engines.values import whole_number
 
 NAME = "plain"
+ALIASES = ("transformers",)
 WORDS: tuple[Word, ...] = ()
 
 
@@ -42,4 +43,4 @@ def read(values: Iterator[Any]) -> Iterator[Item]:
         yield finding("zero_drafts", records=f"{empty} round(s)")
 
 
-FORMATS = (JsonFormat("plain-rounds", claims, read),)
+FORMATS = (JsonFormat("plain-rounds", claims, read, general=True),)

@@ -1,7 +1,8 @@
 """Prometheus text: the families that are wanted, and the difference of two scrapes."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from gammaplan.data.findings import finding
 from gammaplan.engines.base import Dropped, Sample
@@ -12,14 +13,22 @@ MOST_SERIES = 20_000  # label sets of the wanted families that are kept
 LARGEST = 2.0**63  # a larger figure is no count
 INDEXES = ("position", "token_position", "le", "quantile", "is_streaming")
 COUNTERS = ("_total", "_count", "_sum", "_bucket")
+MOST_NAMED = 3  # processes that a finding names
+Process: TypeAlias = tuple[tuple[str, str], ...]
 
+_BRACES = rb'\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\}'
+_SPACE = rb"(?:[ \t]*" + _BRACES + rb"[ \t]*|[ \t]+)"
 _LINE = re.compile(
-    rb"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?\s*$"
+    rb"[ \t]*([a-zA-Z_:][a-zA-Z0-9_:]*)"
+    + _SPACE
+    + rb"([^\s{]+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?\s*$"
 )
 _LABEL = re.compile(rb'[,\s]*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _ESCAPES = {rb"\\": b"\\", rb"\"": b'"', rb"\n": b"\n"}
-HEAD = re.compile(
-    rb"^(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[^\n]*\})? +[-+\d.]\S*\s*$)",
+HEAD = re.compile(  # labels without quotes are MLC-LLM's own page
+    rb"^[ \t]*(?:# (?:HELP|TYPE|EOF|UNIT)\b|[a-zA-Z_:][a-zA-Z0-9_:]*"
+    rb"(?:[ \t]*\{(?:[ \t]*|[^\n]*\"[^\n]*)\}[ \t]*|[ \t]+)"
+    rb"[-+\d.]\S*(?:[ \t]+\d{9,})?\s*(?:#[^\n]*)?$)",
     re.M,
 )
 
@@ -41,7 +50,7 @@ def samples(
     for buffer, end, offset in blocks:
         for start, stop in line_spans(buffer, end, marks):
             line = bytes(buffer[start:stop])
-            if line.startswith(b"#"):
+            if line.lstrip().startswith(b"#"):
                 continue
             match = _LINE.match(line)
             value = _value(match[3]) if match else None
@@ -79,30 +88,69 @@ def _labels(text: bytes) -> dict[str, str]:
     return found
 
 
-def difference(before: Iterable[Sample], after: Iterable[Sample]) -> Iterator[Sample | Finding]:
+def difference(
+    before: Iterable[Sample],
+    after: Iterable[Sample],
+    *,
+    settings: Collection[str] = (),
+    whole: bool = True,
+) -> Iterator[Sample | Finding]:
     """What each counter gained between two scrapes; gauges as they are in the second.
 
     Where a counter fell, its process was restarted: the later values of all
     counters of that process are the increase, and what was counted between the
-    first scrape and the restart cannot be seen.
+    first scrape and the restart cannot be seen. A counter that the first scrape
+    lacks was 0 there, if that scrape was `whole`; else it is left out. Gauges
+    of `settings` that changed are left out, and said.
     """
-    earlier = {_key(s): s.value for s in before}
+    earlier = {series_key(s): s.value for s in before}
     later = list(after)
     counters = [s for s in later if s.name.endswith(COUNTERS)]
-    restarted = {_process(s) for s in counters if s.value < earlier.get(_key(s), 0.0)}
+    restarted = {process_of(s) for s in counters if s.value < earlier.get(series_key(s), 0.0)}
+    changed: dict[str, tuple[float, float]] = {}
     for sample in later:
-        if not sample.name.endswith(COUNTERS) or _process(sample) in restarted:
+        value = earlier.get(series_key(sample))
+        if not sample.name.endswith(COUNTERS):
+            if sample.name in settings and value not in (None, sample.value):
+                changed.setdefault(sample.name, (value or 0.0, sample.value))
+            else:
+                yield sample
+        elif process_of(sample) in restarted:
             yield sample
-        else:
-            yield sample._replace(value=sample.value - earlier.get(_key(sample), 0.0))
+        elif value is not None or whole:
+            yield sample._replace(value=sample.value - (value or 0.0))
+    for name, (old, new) in changed.items():
+        yield finding("settings_changed", name=name, values=f"{old:g} and {new:g}")
     if restarted:
-        yield finding("counter_reset", processes=len(restarted))
+        yield counter_reset([title(process) for process in restarted])
 
 
-def _key(sample: Sample) -> tuple[object, ...]:
+def counter_reset(processes: Sequence[str]) -> Finding:
+    """The finding that names the processes that were restarted, and when."""
+    names = "; ".join(sorted(processes)[:MOST_NAMED])
+    more = len(processes) - MOST_NAMED
+    return finding("counter_reset", processes=names + (f"; and {more} more" if more > 0 else ""))
+
+
+def latest(page: Iterable[Sample]) -> tuple[list[Sample], bool]:
+    """The last sample of each series, where scrapes follow each other, and whether any do."""
+    every = list(page)
+    last = {series_key(sample): sample for sample in every}
+    return list(last.values()), len(last) < len(every)
+
+
+def series_key(sample: Sample) -> tuple[object, ...]:
+    """What tells a series from every other: its name and all its labels."""
     return (sample.name, *sorted(sample.labels.items()))
 
 
-def _process(sample: Sample) -> tuple[object, ...]:
+def process_of(sample: Sample) -> Process:
     """The labels that tell processes apart: all but those that index a figure."""
     return tuple(sorted((k, v) for k, v in sample.labels.items() if k not in INDEXES))
+
+
+def title(process: Process) -> str:
+    """How a process is called: where it was scraped, else by all its labels."""
+    labels = dict(process)
+    own = {k: v for k, v in labels.items() if k in ("instance", "pod", "model_name", "engine")}
+    return " ".join(f"{k}={v}" for k, v in (own or labels).items()) or "the process"

@@ -1,12 +1,14 @@
 """Recognise what an input is, and read it: the one door to every engine's formats."""
 
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gammaplan.data.findings import finding
+from gammaplan.engines.addresses import OPEN, Access
 from gammaplan.engines.base import (
     Dropped,
     Engine,
@@ -16,13 +18,16 @@ from gammaplan.engines.base import (
     JsonFormat,
     LogFormat,
     Sample,
+    engine_named,
     engines,
 )
 from gammaplan.engines.lines import Block, Blocks, is_log_line, named, open_stream
-from gammaplan.engines.prometheus import HEAD, difference, samples
+from gammaplan.engines.prometheus import HEAD, difference, latest, samples
 from gammaplan.engines.values import values
 from gammaplan.errors import Finding, InputError
 
+HEADERS = re.compile(rb"\A(?:HTTP/[^\n]*\n)(?:[\w-]+:[^\n]*\n)*\r?\n")  # of a response
+EVENTS = re.compile(rb"(?:(?::|event:|id:|retry:)[^\n]*\n\s*)*data: ?\{")
 HEAD_LINES = 30
 MOST_CONTEXT = 64  # settings lines kept from before the first record
 MOST_LOOKED_AT = 200  # JSON values looked at to recognise their format
@@ -45,7 +50,8 @@ class Wanted(NamedTuple):
         """The formats that may be meant."""
         every = [Candidate(e, f) for e in engines() for f in e.FORMATS]
         if self.engine is not None:
-            every = [c for c in every if self.engine == c.engine.NAME]
+            chosen = engine_named(self.engine)
+            every = [c for c in every if c.engine is chosen]
         if self.format is not None:
             every = [c for c in every if c.format.name == self.format]
         return every
@@ -101,40 +107,71 @@ def _close(stream: BufferedReader) -> None:
         stream.close()
 
 
-def read_difference(before: str, after: str, *, wanted: Wanted = ANY) -> Reading:
-    """What the counters of two scrapes of the same processes gained between them."""
-    known = [c for c in wanted.candidates() if isinstance(c.format, ExpositionFormat)]
-    sides = [_scraped(path, known) for path in (before, after)]
-    found = [s[0] for s in sides]
-    noted = [
-        Dropped(f"{f.what} of the earlier page") if isinstance(f, Dropped) else f
-        for f in sides[0][1]
-    ] + sides[1][1]
-    gained = list(difference(*found))
-    noted += [g for g in gained if isinstance(g, Finding)]
-    return _from_samples([g for g in gained if isinstance(g, Sample)], noted, known)
+class Scrape(NamedTuple):
+    """What one metrics page had: its samples, what was noted, and whether all of it was there."""
+
+    samples: list[Sample]
+    noted: list[Finding | Dropped]
+    whole: bool = True
 
 
-def _scraped(path: str, known: Iterable[Candidate]) -> tuple[list[Sample], list[Finding | Dropped]]:
-    stream = open_stream(path)
+def scraped(path: str, *, wanted: Wanted = ANY, access: Access = OPEN) -> Scrape:
+    """The samples of a metrics page that engines want.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be opened, or is no Prometheus text.
+    """
+    stream = open_stream(path, access)
     try:
         if _kind(stream) != "exposition":
             raise InputError(
-                f"{named(path)}: --before needs Prometheus text on both sides, and this is not"
+                f"{named(path)}: a difference needs Prometheus text on both sides, and this is not"
             )
-        return _wanted_samples(stream, known)
+        kept, noted = _wanted_samples(stream, wanted.candidates())
     finally:
         _close(stream)
+    lost = any(isinstance(n, Finding) and n.code == "cut_input" for n in noted)
+    return Scrape(kept, noted, not lost)
+
+
+def read_difference(before: Scrape, after: Scrape, *, wanted: Wanted = ANY) -> Reading:
+    """What the counters of two scrapes of the same processes gained between them."""
+    known = wanted.candidates()
+    noted = [
+        Dropped(f"{n.what} of the earlier page") if isinstance(n, Dropped) else n
+        for n in before.noted
+    ] + after.noted
+    gained = list(
+        difference(before.samples, after.samples, settings=settings_of(known), whole=before.whole)
+    )
+    noted += [g for g in gained if isinstance(g, Finding)]
+    return from_samples([g for g in gained if isinstance(g, Sample)], noted, known)
+
+
+def settings_of(known: Iterable[Candidate]) -> set[str]:
+    """The gauges that say how speculation is set up."""
+    forms = (c.format for c in known)
+    return {s for f in forms if isinstance(f, ExpositionFormat) for s in f.settings}
+
+
+def families_of(known: Iterable[Candidate]) -> list[str]:
+    """The substrings of the names of all samples that engines want."""
+    forms = (c.format for c in known)
+    return sorted(
+        {f for form in forms if isinstance(form, ExpositionFormat) for f in form.families}
+    )
 
 
 def _kind(stream: BufferedReader) -> str:
     """Whether the input starts like JSON, like Prometheus text, or like lines of a log."""
     head = stream.peek(65536)[:65536]
-    text = head.lstrip()
+    text = HEADERS.sub(b"", head, count=1).lstrip()
     first = text.partition(b"\n")[0]
     if text[:1] == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"[", b"]")):
         return "log" if is_log_line(first) else "json"
-    if text.startswith((b"data: {", b"data:{")):
+    if EVENTS.match(text):
         return "json"
     lines = [line for line in text.split(b"\n", HEAD_LINES)[:HEAD_LINES] if line.strip()]
     if len(lines) == 1 and not text.endswith(b"\n"):
@@ -150,51 +187,71 @@ def _nothing(hint: str = "") -> Reading:
 
 def _read_json(stream: BufferedReader, known: list[Candidate]) -> Reading:
     """The format of the first value that one claims; what came before it is kept."""
-    formats = [c for c in known if isinstance(c.format, JsonFormat)]
     source = values(stream)
-    before = []
+    before: list[Any] = []
+    general: tuple[Engine, JsonFormat] | None = None
     for value in islice(source, MOST_LOOKED_AT):
         before.append(value)
-        if isinstance(value, Dropped):
-            continue
-        for candidate in formats:
-            assert isinstance(candidate.format, JsonFormat)
-            if candidate.format.claims(value):
-                items = candidate.format.read(chain(before, source))
-                return Reading(candidate.engine.NAME, candidate.format.name, items)
+        claim = None if isinstance(value, Dropped) else _claim(value, known, general is None)
+        if claim is not None and not claim[1].general:
+            break
+        general = general or claim
+    else:
+        claim = general
+    if claim is not None:
+        engine, form = claim
+        return Reading(engine.NAME, form.name, form.read(chain(before, source)))
     lost = [v for v in before if isinstance(v, Dropped)]
     return Reading(None, None, iter([*lost, finding("no_spec_data", hint="")]))
+
+
+def _claim(
+    value: Any, known: Iterable[Candidate], with_general: bool
+) -> tuple[Engine, JsonFormat] | None:
+    """The format that claims a value: of the general ones, which others may contain, the last."""
+    formats = [(c.engine, c.format) for c in known if isinstance(c.format, JsonFormat)]
+    wanted = (f for f in formats if with_general or not f[1].general)
+    return next((f for f in sorted(wanted, key=lambda f: f[1].general) if f[1].claims(value)), None)
 
 
 def _wanted_samples(
     stream: BufferedReader, known: Iterable[Candidate]
 ) -> tuple[list[Sample], list[Finding | Dropped]]:
-    families = {
-        f for c in known if isinstance(c.format, ExpositionFormat) for f in c.format.families
-    }
     blocks = Blocks(stream)
-    found = list(samples(blocks, sorted(families)))
-    kept = [s for s in found if isinstance(s, Sample)]
-    return kept, [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
+    found = list(samples(blocks, families_of(known)))
+    kept, again = latest(s for s in found if isinstance(s, Sample))
+    noted = [*(f for f in found if not isinstance(f, Sample)), *_losses(blocks)]
+    return kept, [*noted, *([finding("several_scrapes")] if again else [])]
 
 
 def _read_exposition(stream: BufferedReader, known: list[Candidate]) -> Reading:
     kept, noted = _wanted_samples(stream, known)
-    return _from_samples(kept, noted, known)
+    return from_samples(kept, noted, known)
 
 
-def _from_samples(
-    kept: list[Sample], noted: list[Finding | Dropped], known: Iterable[Candidate]
-) -> Reading:
+def recognised(kept: Sequence[Sample], known: Iterable[Candidate]) -> Candidate | None:
+    """The first format that these samples prove."""
     for candidate in known:
         form = candidate.format
         if isinstance(form, ExpositionFormat) and any(
             proof in s.name for s in kept for proof in form.proofs
         ):
-            own = [s for s in kept if any(f in s.name for f in form.families)]
-            return Reading(candidate.engine.NAME, form.name, chain(noted, form.read(own)))
-    hint = " (speculation is off, or its statistics are)"
-    return Reading(None, None, chain(noted, [finding("no_spec_data", hint=hint)]))
+            return candidate
+    return None
+
+
+def from_samples(
+    kept: Sequence[Sample], noted: Iterable[Finding | Dropped], known: Iterable[Candidate]
+) -> Reading:
+    """The samples of one page, read by the format that they prove."""
+    candidate = recognised(kept, known)
+    if candidate is None:
+        hint = " (speculation is off, or its statistics are)"
+        return Reading(None, None, chain(noted, [finding("no_spec_data", hint=hint)]))
+    form = candidate.format
+    assert isinstance(form, ExpositionFormat)
+    own = [s for s in kept if any(f in s.name for f in form.families)]
+    return Reading(candidate.engine.NAME, form.name, chain(noted, form.read(own)))
 
 
 def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Reading:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import warnings
 from collections.abc import Iterator
 from io import BufferedReader
@@ -13,7 +14,9 @@ from gammaplan.engines.base import Dropped
 from gammaplan.engines.lines import DAMAGED, damage_of
 
 LARGEST_VALUE = 64 * 2**20
+FRAMES = (b":", b"event:", b"id:", b"retry:")  # of server-sent events, besides their data
 CUT = Dropped("the rest of the input, which is cut")
+_STARTS, _ENDS = re.compile(r"[^\ufeff\s]"), re.compile(r"[ \t]*(?:[\r\n{\[]|$)")
 _DECODE = msgspec.json.Decoder().decode
 _BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -35,7 +38,10 @@ def values(stream: BufferedReader) -> Iterator[Any]:  # Any: parsed JSON
 
 def _values(stream: BufferedReader) -> Iterator[Any]:
     first = stream.readline(LARGEST_VALUE)
-    while first and not first.strip():
+    if first.startswith(b"HTTP/"):
+        while first.strip():
+            first = stream.readline(LARGEST_VALUE)
+    while first and (not first.strip() or first.startswith(FRAMES)):
         first = stream.readline(LARGEST_VALUE)
     one = _line(first)
     if one is not None and not isinstance(one, Dropped):
@@ -46,15 +52,35 @@ def _values(stream: BufferedReader) -> Iterator[Any]:
     if len(rest) > LARGEST_VALUE:
         yield Dropped(f"one JSON document of more than {LARGEST_VALUE:,} bytes")
         return
+    found, left = _documents(first + rest)
+    for value in found:
+        yield from _items(value)
+    if not found and isinstance(one, Dropped):
+        yield one
+        left = rest
+    for line in left.splitlines():
+        value = _line(line)
+        if value is not None:
+            yield from _items(value)
+
+
+def _documents(text: bytes) -> tuple[list[Any], bytes]:
+    """The documents that follow each other from the start, however laid out, and what is left."""
     try:
-        yield from _items(_DECODE(first + rest))
+        return [_DECODE(text)], b""
     except _BROKEN:
-        if isinstance(one, Dropped):
-            yield one
-        for line in rest.splitlines():
-            value = _line(line)
-            if value is not None:
-                yield from _items(value)
+        pass
+    whole, found, at = text.decode("utf-8", "replace"), [], 0
+    while start := _STARTS.search(whole, at):
+        try:
+            value, end = json.JSONDecoder().raw_decode(whole, start.start())
+        except (ValueError, RecursionError):
+            break
+        if not _ENDS.match(whole, end):
+            break
+        found.append(value)
+        at = end
+    return found, whole[at:].encode()
 
 
 def _lines(stream: BufferedReader) -> Iterator[Any]:

@@ -17,7 +17,7 @@ Verdict: TypeAlias = Literal[
     "overhead_too_high",
     "round_too_slow",
 ]
-PartName: TypeAlias = Literal["target", "draft", "verify", "unexplained"]
+PartName: TypeAlias = Literal["target", "draft", "verify", "overhead", "unexplained"]
 NEAR = 0.03  # a speedup that is within 3 % of the best is the best: repeats move by as much
 CHEAP = 0.98  # a round that costs less than this of a plain pass points to a wrong baseline
 
@@ -34,8 +34,11 @@ class Round:
         Tokens per round, the bonus token counted.
     cost : float
         What the whole round costs: tokens over the measured speedup, or the sum of the timed parts.
-    draft, verify : float, optional
-        Drafting of the round, and what its verification costs beyond a plain pass.
+    draft, verify, overhead : float, optional
+        Drafting of the round, what its verification costs beyond a plain pass, and a fixed part
+        that was given.
+    drafted : float, optional
+        Tokens really drafted in a round, where drafts stop early; `gamma` otherwise.
     """
 
     gamma: int
@@ -43,15 +46,29 @@ class Round:
     cost: float
     draft: float | None = None
     verify: float | None = None
+    overhead: float | None = None
+    drafted: float | None = None
+
+    @property
+    def drafts(self) -> float:
+        """Tokens drafted in a round."""
+        return self.gamma if self.drafted is None else self.drafted
+
+    @property
+    def c(self) -> float | None:
+        """One draft pass, where drafting is known. [target passes]"""
+        return None if self.draft is None else self.draft / self.drafts
 
     @property
     def parts(self) -> list[tuple[PartName, float]]:
         """The parts that are known and the rest; they add up to `cost`."""
-        known: list[tuple[PartName, float]] = [("target", 1.0)]
-        if self.draft is not None:
-            known.append(("draft", self.draft))
-        if self.verify is not None:
-            known.append(("verify", self.verify))
+        given: list[tuple[PartName, float | None]] = [
+            ("target", 1.0),
+            ("draft", self.draft),
+            ("verify", self.verify),
+            ("overhead", self.overhead),
+        ]
+        known = [(name, part) for name, part in given if part is not None]
         return [*known, ("unexplained", self.cost - math.fsum(p for _, p in known))]
 
     @property
@@ -69,7 +86,7 @@ class Round:
         """The speedup if the timed parts were all: without the unexplained."""
         if self.draft is None or self.verify is None:
             return None
-        return self.tokens / (1 + self.draft + self.verify)
+        return self.tokens / (1 + self.draft + self.verify + (self.overhead or 0.0))
 
     def needed_alpha(self, goal: float) -> float | None:
         """The alpha at which this round would reach `goal`; None where none does."""
@@ -81,14 +98,14 @@ class Round:
     def needed_c(self, goal: float) -> float | None:
         """The draft pass at which it would; without a timed draft all extra cost is taken as it."""
         other = 0.0 if self.draft is None else self.cost - 1 - self.draft
-        c = (self.tokens / goal - 1 - other) / self.gamma
+        c = (self.tokens / goal - 1 - other) / self.drafts
         return c if c >= 0 else None
 
     def ceilings(self) -> dict[str, float]:
         """The speedup at this length with one thing perfect."""
         tops = {"every token accepted": (self.gamma + 1) / self.cost}
         for name, part in self.parts[1:]:
-            if part > 0:
+            if 0 < part < self.cost:
                 tops[f"no {name}"] = self.tokens / (self.cost - part)
         return tops
 
@@ -109,11 +126,15 @@ def verdict(measured: Round, best_gamma: float, best_speedup: float) -> Verdict:
     extra = {name: part for name, part in measured.parts[1:] if part > 0}
     if not extra or measured.textbook is None:
         return "round_too_slow"
-    if measured.timed is None and max(extra, key=lambda n: extra[n]) == "unexplained":
-        return "round_too_slow"
     worst = max(extra, key=lambda name: extra[name])
-    return {
-        "draft": "draft_too_slow",
-        "verify": "verification_too_slow",
-        "unexplained": "overhead_too_high",
-    }[worst]  # type: ignore[return-value]
+    if measured.timed is None and worst == "unexplained":
+        return "round_too_slow"
+    return _TOO_MUCH[worst]
+
+
+_TOO_MUCH: dict[PartName, Verdict] = {
+    "draft": "draft_too_slow",
+    "verify": "verification_too_slow",
+    "overhead": "overhead_too_high",
+    "unexplained": "overhead_too_high",
+}

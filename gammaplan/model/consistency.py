@@ -43,7 +43,8 @@ def contradiction(
     off = half_unit + 1e-9
     if accepted is not None and drafted is not None and accepted > drafted + off:
         return f"{accepted:g} accepted of {drafted:g} drafted tokens"
-    if None not in (drafted, rounds, gamma) and drafted > rounds * gamma + off:  # type: ignore[operator]
+    most = math.inf if rounds is None or gamma is None else rounds * gamma
+    if drafted is not None and drafted > most + off:
         return f"{drafted:g} drafted tokens in {rounds:g} rounds of at most {gamma:g}"
     if pooled_rate is not None and not -off <= pooled_rate <= 1 + off:
         return f"an accepted share of {pooled_rate:g}"

@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gammaplan.model.arrays import Floats
 from gammaplan.model.mixture import BetaGeometric
 
+Direction: TypeAlias = Literal["constant", "rising", "falling", "uneven"]
 SIGNIFICANT = 0.05
 FEWEST_POSITIONS, FEWEST_ROUNDS = 4, 100  # a mixture is extrapolated: it needs more than a hint
 
@@ -25,7 +27,7 @@ class Constancy:
     statistic: float
     df: int
     p_value: float
-    direction: str
+    direction: Direction
 
 
 def constancy(accepted: Sequence[int], tried: Sequence[int]) -> Constancy:
@@ -86,7 +88,7 @@ def _deviance(x: float, mean: float, gap: float) -> float:
     return total
 
 
-def _direction(pairs: Sequence[tuple[int, int]]) -> str:
+def _direction(pairs: Sequence[tuple[int, int]]) -> Direction:
     """The sign of the weighted slope of the hazards, if the slope explains most of the change."""
     a, n = np.array(pairs, dtype=np.float64).T
     hazards, at = a / n, np.arange(len(a))

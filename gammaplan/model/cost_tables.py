@@ -1,4 +1,4 @@
-"""Round costs that were measured: a table of them, or a smooth curve drawn through a few."""
+"""Round costs that are no line: a block drafted at once, a table, a curve through a few points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,53 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import ArrayLike, Floats, non_negative, numbers
+from gammaplan.model.cost import linear_cost
+
+
+@dataclass(frozen=True)
+class BlockCost:
+    """A draft made in one pass, whatever its length, up to a block.
+
+    Parameters
+    ----------
+    draft : float, >= 0
+        The one pass that drafts the whole block (Medusa heads, block
+        diffusion, parallel heads). [target passes]
+    block : int, >= 1
+        The longest draft. [tokens]
+    verify_slope : float, >= 0
+        What one more verified token adds to the target pass. [target passes]
+
+    Notes
+    -----
+    ``1 + draft + verify_slope * gamma`` for 1 <= gamma <= block; no longer
+    draft exists, so its cost is unknown (NaN).
+
+    Examples
+    --------
+    >>> BlockCost(0.3, 3, verify_slope=0.1).round_cost([0, 1, 3, 4])
+    array([1. , 1.4, 1.6, nan])
+    """
+
+    draft: float
+    block: int
+    verify_slope: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("draft", "verify_slope"):
+            non_negative(name, getattr(self, name))
+        if self.block < 1 or self.block != int(self.block):
+            raise DomainError(f"block must be a whole number of at least 1, got {self.block:g}")
+
+    @property
+    def max_gamma(self) -> int:
+        """The longest draft."""
+        return self.block
+
+    def round_cost(self, gamma: ArrayLike) -> Floats:
+        """Plain target passes per round of `gamma` drafted tokens."""
+        n = non_negative("gamma", gamma, finite=False)
+        return np.where(n <= self.block, linear_cost(n, self.verify_slope, self.draft), np.nan)
 
 
 @dataclass(frozen=True)

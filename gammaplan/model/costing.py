@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.cost_tables import TableCost
-from gammaplan.model.runs import Run
+from gammaplan.model.runs import Run, speedups
 
 FIXED, FIXED_SD = 1.1, 0.1  # the fixed part of a round before any run: 255 public sweeps
 RELATIVE = 0.05  # standard error of one run's round cost, of which it is a share
@@ -22,7 +21,8 @@ HUBER = 1.5  # standard errors past which a run counts less
 class FittedCost:
     """A cost, the round costs that it was made from, and what the line leaves over.
 
-    `line` is the fixed part and the slope; `residuals` are relative, a length each.
+    `line` is the fixed part and the slope; `residuals` are relative, a length each; `timed` says
+    that the slope is that of the timings, not of the runs.
     """
 
     cost: Cost
@@ -30,6 +30,7 @@ class FittedCost:
     round_costs: tuple[float, ...]
     line: LinearCost
     residuals: tuple[float, ...]
+    timed: bool = False
 
     @property
     def curved(self) -> bool:
@@ -37,66 +38,59 @@ class FittedCost:
         return isinstance(self.cost, TableCost)
 
 
-def timed_cost(
-    target_ms: float, draft_ms: float, *, verify_ms: float | None = None, gamma: int | None = None
-) -> LinearCost:
-    """The cost that timed passes make: c, and the slope of verification where it was timed.
-
-    Examples
-    --------
-    >>> timed_cost(10, 1, verify_ms=12, gamma=4)
-    LinearCost(c=0.1, overhead=0.0, verify_slope=0.05)
-    """
-    slope = 0.0
-    if verify_ms is not None:
-        if not gamma:
-            raise DomainError("a timed verification needs gamma, the drafted tokens it verified")
-        slope = max(0.0, round((verify_ms / target_ms - 1) / gamma, 15))
-    return LinearCost(draft_ms / target_ms, 0.0, slope)
-
-
 def pooled_costs(runs: Sequence[Run], tokens: Mapping[int, float]) -> dict[int, float]:
     """Round cost by draft length: tokens per round over the geometric mean of the speedups.
 
     `tokens` are those of lengths whose runs do not say.
     """
+    fast = speedups(runs)
     by_length: dict[int, list[Run]] = {}
     for run in runs:
         by_length.setdefault(run.gamma, []).append(run)
     costs = {}
     for gamma, same in sorted(by_length.items()):
-        speed = math.exp(math.fsum(math.log(r.speedup) for r in same) / len(same))
         known = [t for r in same if (t := r.tokens()) is not None]
-        costs[gamma] = (math.fsum(known) / len(known) if known else tokens[gamma]) / speed
+        costs[gamma] = (math.fsum(known) / len(known) if known else tokens[gamma]) / fast[gamma]
     return costs
 
 
-def fitted_cost(costs: Mapping[int, float], *, c: float | None = None) -> FittedCost:
+def fitted_cost(
+    costs: Mapping[int, float], *, c: float | None = None, verify_slope: float | None = None
+) -> FittedCost:
     """A fixed part and a slope through round costs, or their table where a line will not do.
 
     Parameters
     ----------
     costs : mapping of int to float
         Plain target passes per round, by draft length.
-    c : float, optional
-        A timed draft pass: it is taken out of the slope, and the rest is verification.
+    c, verify_slope : float, optional
+        A timed draft pass, and the timed slope of verification. One of them is
+        taken out of the slope, and the rest is the other; both are the slope.
 
     Notes
     -----
     Least squares in relative errors, the fixed part pulled towards 1.1 ± 0.1, so that a line
-    through one or two lengths cannot go to zero; runs that lie apart count less (Huber).
+    through one or two lengths cannot go to zero; runs that lie apart count less (Huber). Where the
+    timings are the slope, or exceed that of the runs, the fixed part is what they leave over (the
+    median), and nothing is pulled.
     """
     gammas = np.array(sorted(costs), dtype=np.float64)
     values = np.array([costs[int(g)] for g in gammas])
     fixed, slope = _line(gammas, values)
-    own = slope if c is None else min(c, slope)
-    line = LinearCost(own, max(fixed - 1, 0.0), slope - own)
+    timed = (c or 0.0) + (verify_slope or 0.0)
+    known = None not in (c, verify_slope) or timed > slope
+    if known:
+        fixed, slope = max(1.0, float(np.median(values - timed * gammas))), timed
+    rest = slope - timed
+    own = rest if c is None else c
+    verify = slope - own if verify_slope is None else verify_slope
+    line = LinearCost(own, max(fixed - 1, 0.0), verify)
     residuals = values / line.round_cost(gammas) - 1
     lengths = tuple(int(g) for g in gammas)
     curved = len(lengths) >= 3 and float(np.abs(residuals).max()) > CURVED
     table = TableCost(lengths, tuple(values.tolist())) if curved else None
     return FittedCost(
-        table or line, lengths, tuple(values.tolist()), line, tuple(residuals.tolist())
+        table or line, lengths, tuple(values.tolist()), line, tuple(residuals.tolist()), known
     )
 
 

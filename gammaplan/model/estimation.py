@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
@@ -11,6 +12,7 @@ from gammaplan.model.estimate import NARROW, Counts, alpha_bounds, rejection_bou
 from gammaplan.model.intervals import Interval, Requests, clopper_pearson, cluster_interval
 from gammaplan.model.positions import PerPosition
 
+Method: TypeAlias = Literal["mle", "mean_length", "nearly_full_drafts", "bounds", "none"]
 STEPS = 60  # halvings of [0, 1], down to the last bit
 
 
@@ -37,7 +39,7 @@ class Estimate:
     """
 
     alpha: float | None
-    method: str
+    method: Method
     interval: Interval | None
     bounds: tuple[float, float] | None
     counts: Counts

@@ -1,13 +1,16 @@
 """Intervals for alpha: exact for independent rounds, from clusters where they are not."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gammaplan.model.arrays import Floats
 
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 20
+MOST_ALIKE = 7  # blocks that are left where neighbours are alike
+MOST_KEPT = 4 * MOST_BLOCKS
+ALIKE = 1.96  # deviations; 2.5 % of independent records reach as many
 FEWEST_REQUESTS = 3
 
 
@@ -56,7 +59,7 @@ def wilson(accepted: float, rejections: float, level: float) -> Interval:
 
 @dataclass
 class Blocks:
-    """Consecutive records merged into 10 to 19 blocks of equal length, in constant memory.
+    """Consecutive records merged into 40 to 80 blocks of equal length, in constant memory.
 
     Blocks long enough are independent even where neighbours in time are not.
     """
@@ -68,11 +71,8 @@ class Blocks:
     def add(self, accepted: float, trials: float) -> None:
         """One more record, in order."""
         if not self.sums or self.filled == self.size:
-            if len(self.sums) == MOST_BLOCKS:
-                pairs = zip(self.sums[::2], self.sums[1::2], strict=True)
-                self.sums = [[a + c, b + d] for (a, b), (c, d) in pairs]
-                self.size *= 2
-                self.filled = self.size
+            if len(self.sums) == MOST_KEPT:
+                self._double()
             self.sums.append([0.0, 0.0])
             self.filled = 0
         self.sums[-1][0] += accepted
@@ -94,17 +94,69 @@ class Blocks:
             self.filled += stop - at
             at = stop
 
-    def array(self) -> Floats:
-        """Accepted and trials of each whole block, shape ``(blocks, 2)``.
+    def joined(self, later: "Blocks") -> "Blocks":
+        """These blocks and those of records that came later."""
+        parts = [Blocks(b.size, [list(s) for s in b.sums], b.filled) for b in (self, later)]
+        size = max(b.size for b in parts)
+        for part in parts:
+            while part.size < size:
+                part._double()
+        first, second = parts
+        if not second.sums:
+            return first
+        whole = Blocks(size, first.sums + second.sums, second.filled)
+        while len(whole.sums) > MOST_KEPT:
+            whole._double()
+        return whole
+
+    def _double(self) -> None:
+        """Merge neighbours; a last block without one stays as it is."""
+        alone = [self.sums[-1]] if len(self.sums) % 2 else []
+        pairs = zip(self.sums[::2], self.sums[1::2], strict=False)
+        self.sums = [[a + c, b + d] for (a, b), (c, d) in pairs] + [[*s] for s in alone]
+        self.filled += 0 if alone else self.size
+        self.size *= 2
+
+    def array(self, most: int = MOST_BLOCKS) -> Floats:
+        """Accepted and trials of at most `most` whole blocks, shape ``(blocks, 2)``.
 
         A last block that is less than half full is joined to its neighbour.
         """
-        sums = [list(s) for s in self.sums]
-        if len(sums) > 1 and 2 * self.filled < self.size:
+        merged = replace(self)
+        while len(merged.sums) > most:
+            merged._double()
+        sums = [list(s) for s in merged.sums]
+        if len(sums) > 1 and 2 * merged.filled < merged.size:
             short = sums.pop()
             sums[-1][0] += short[0]
             sums[-1][1] += short[1]
         return np.asarray(sums, dtype=np.float64).reshape(-1, 2)
+
+    def independent(self) -> Floats:
+        """The blocks of an interval: 10 to 20, or 4 to 7 where neighbours are alike."""
+        return self.array(MOST_ALIKE if alike(self.array(MOST_KEPT)) else MOST_BLOCKS)
+
+
+def alike(sums: Floats) -> bool:
+    """Whether neighbouring blocks resemble each other more than independent ones would.
+
+    Notes
+    -----
+    Von Neumann's ratio of the residuals ``r = (a - alpha t) / sqrt(t)``,
+    ``sum(diff(r)**2) / sum(r**2)``. Of n independent residuals
+    ``u = 1 - ratio / 2`` has mean 0 and variance ``(n - 2) / (n**2 - 1)``; of
+    residuals that follow each other it is their correlation. One-sided, at 2.5 %.
+    """
+    accepted, trials = sums[sums[:, 1] > 0].T
+    n = len(accepted)
+    if n < FEWEST_BLOCKS:
+        return False
+    residuals = (accepted - accepted.sum() / trials.sum() * trials) / np.sqrt(trials)
+    residuals -= residuals.mean()
+    squares = float(residuals @ residuals)
+    steps = np.diff(residuals)
+    resemblance = squares - float(steps @ steps) / 2
+    return resemblance > ALIKE * math.sqrt((n - 2) / (n * n - 1)) * squares
 
 
 @dataclass
@@ -154,10 +206,10 @@ def cluster_interval(sums: Requests, level: float, kind: str) -> Interval | None
     / sum(t)**2``, on the logit scale with Student's t of n - 1 degrees of
     freedom, so that it stays inside [0, 1].
     """
-    from scipy.special import stdtrit
-
     if sums.n < 2 or not 0 < sums.a < sums.t:
         return None
+    from scipy.special import stdtrit
+
     alpha = sums.a / sums.t
     squares = sums.aa - 2 * alpha * sums.at + alpha * alpha * sums.tt
     error = math.sqrt(max(0.0, squares) * sums.n / (sums.n - 1)) / sums.t

@@ -66,6 +66,18 @@ def predicted(
         return Predicted(lengths, speed, speed * np.exp(-z * below), speed * np.exp(z * above))
 
 
+def around(
+    speedup: float, gamma: float, spreads: Sequence[Spread]
+) -> tuple[float, float] | tuple[None, None]:
+    """The prediction interval around one speedup; None twice where nothing is uncertain."""
+    if not spreads:
+        return None, None
+    sides = [spread(np.array([float(gamma)])) for spread in spreads]
+    below, above = (math.hypot(*(float(side[k][0]) for side in sides)) for k in (0, 1))
+    z = quantile(LEVEL)
+    return speedup * math.exp(-z * below), speedup * math.exp(z * above)
+
+
 def alpha_spread(
     law: Acceptance, interval: tuple[float, float], level: float, *, alpha: float
 ) -> Spread:

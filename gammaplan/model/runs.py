@@ -1,11 +1,15 @@
 """One measured operating point, and what it says of acceptance and drafting."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gammaplan.errors import DomainError
 from gammaplan.model.consistency import contradiction
+
+if TYPE_CHECKING:
+    from gammaplan.model.acceptance import Acceptance
 
 LONGEST = 1_024  # the longest draft that a run may have
 PRINTED = 0.02  # what rounding and short requests may move a printed length or rate by
@@ -96,6 +100,20 @@ class Run:
             return 1 + math.fsum(self.survival)
         return None
 
+    @property
+    def says_acceptance(self) -> bool:
+        """Whether it brings an acceptance figure of its own."""
+        return self.tokens() is not None or bool(self.survival)
+
+    def accepting(self, law: "Acceptance") -> "Run":
+        """The run, accepted as `law` says where it brings no figure of its own."""
+        if self.says_acceptance:
+            return self
+        measured = min(self.gamma, law.observed_to or 0)
+        if law.model == "geometric" or not measured:
+            return replace(self, mean_length=float(law.expected_tokens(self.gamma)))
+        return replace(self, survival=tuple(law.survival(range(1, measured + 1)).tolist()))
+
     def drafted(self) -> float:
         """Tokens drafted per round: as printed, else accepted over rate, else gamma."""
         drafted = float(self.gamma)
@@ -104,3 +122,11 @@ class Run:
         elif self.mean_length is not None and self.pooled_rate:
             drafted = (self.mean_length - 1) / self.pooled_rate
         return drafted if 0 < drafted < FULL * self.gamma else float(self.gamma)
+
+
+def speedups(runs: Iterable[Run]) -> dict[int, float]:
+    """The speedup measured at each length: the geometric mean of its runs."""
+    logs: dict[int, list[float]] = {}
+    for run in runs:
+        logs.setdefault(run.gamma, []).append(math.log(run.speedup))
+    return {gamma: math.exp(math.fsum(own) / len(own)) for gamma, own in sorted(logs.items())}

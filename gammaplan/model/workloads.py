@@ -1,12 +1,14 @@
 """Several workloads under one draft length: the time per token adds up."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance
 from gammaplan.model.arrays import Floats
+from gammaplan.model.cost import Cost
+from gammaplan.model.cost_tables import TableCost
 from gammaplan.model.planning import Spread
 from gammaplan.model.positions import PerPosition
 
@@ -51,6 +53,29 @@ def mixed_acceptance(laws: Sequence[Acceptance], shares: Sequence[float]) -> Per
     return PerPosition(
         full.hazards, full.hazards[-1], min([*measured, POSITIONS]) if measured else None
     )
+
+
+def shared_cost(costs: Sequence[Cost]) -> TableCost:
+    """The round cost that workloads share, where each has measured it: their geometric mean.
+
+    Examples
+    --------
+    >>> from gammaplan import LinearCost
+    >>> float(shared_cost([LinearCost(0.1), LinearCost(0.1)]).round_cost(4).round(3))
+    1.4
+    """
+    lengths = range(1, POSITIONS + 1)
+    logs = [np.log(cost.round_cost(lengths)) for cost in costs]
+    return TableCost(lengths, np.exp(np.mean(logs, axis=0)).tolist())
+
+
+def harmonic(measured: Sequence[Mapping[int, float]], shares: Sequence[float]) -> dict[int, float]:
+    """The speedup of the mix at every length that was measured in all workloads."""
+    lengths = set(measured[0]).intersection(*measured)
+    return {
+        gamma: 1 / sum(w / own[gamma] for w, own in zip(shares, measured, strict=True))
+        for gamma in sorted(lengths)
+    }
 
 
 def mixed_spread(

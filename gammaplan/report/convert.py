@@ -142,16 +142,22 @@ MEANINGS = {
 def _print_engines(
     out: Console, result: ConvertResult, engines: Mapping[str, Sequence[Word]]
 ) -> None:
-    """Each engine's label, its value here, and which of our figures it is."""
+    """Each figure that engines print, its value here, and what they call it."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("engine", "prints", "here", "which is"):
-        table.add_column(name, justify="left", overflow="fold", no_wrap=name != "which is")
-    for name, engine in engines.items():
-        for i, word in enumerate(engine):
-            note = f" ({word.note})" if word.note else ""
-            shown = _shown(result["engines"][name][word.label])
-            meaning = MEANINGS[word.quantity] + note
-            table.add_row("" if i else name, word.label, shown, Text(meaning))
+    table.add_column("which is", max_width=20)
+    table.add_column("here")
+    table.add_column("what engines call it", overflow="fold")
+    for quantity, meaning in MEANINGS.items():
+        shown, called = "-", dict[str, list[str]]()
+        for name, engine in engines.items():
+            for word in engine:
+                if word.quantity == quantity:
+                    note = f" ({word.note})" if word.note else ""
+                    called.setdefault(word.label + note, []).append(name)
+                    shown = _shown(result["engines"][name][word.label])
+        names = "\n".join(f"{', '.join(names)}: {label}" for label, names in called.items())
+        if called:
+            table.add_row(meaning, shown, Text(names))
     out.print(table)
 
 

@@ -2,17 +2,27 @@
 
 from collections.abc import Mapping
 
+from rich.console import Console
 from rich.table import Table
 
-from gammaplan.report.words import console, percent, plain, say
+from gammaplan.report.words import percent, plain, say, say_each
 from gammaplan.shapes.planning import CostResult
 
 NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "round_cost": "round"}
 
 
 def print_cost(result: CostResult, inputs: Mapping[str, object]) -> None:
+    """The cost, that of each group, or that of each curve of timed passes."""
+    if result.get("curves"):
+        from gammaplan.report.curves import print_curves
+
+        print_curves(result)
+    else:
+        say_each(result, _print_one)
+
+
+def _print_one(out: Console, result: CostResult) -> None:
     """The cost in one line, its terms, then each measured length beside the textbook's."""
-    out = console()
     say(out, headline(result), style="bold")
     for term in result["terms"]:
         if term["name"] != "round_cost":

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 
+from rich.console import Console
 from rich.table import Table
 
-from gammaplan.report.words import bar, console, percent, plain, say, times
+from gammaplan.report.words import bar, percent, plain, say, say_each, times
 from gammaplan.shapes.planning import ExplainResult
 
 PARTS = {
     "target": "one target pass",
     "draft": "drafting",
     "verify": "extra verification",
+    "overhead": "fixed overhead, as given",
     "unexplained": "unexplained overhead",
 }
 UNTIMED = "everything else (not timed)"
@@ -18,6 +20,7 @@ LEVERS = {
     "every token accepted": "every drafted token accepted",
     "no draft": "free drafting",
     "no verify": "verification as cheap as a plain pass",
+    "no overhead": "no fixed overhead",
     "no unexplained": "no unexplained overhead",
 }
 VERDICTS = {
@@ -36,8 +39,12 @@ WIDTH = 20
 
 
 def print_explain(result: ExplainResult, inputs: Mapping[str, object]) -> None:
+    """The explanation, or that of each group."""
+    say_each(result, _print_one)
+
+
+def _print_one(out: Console, result: ExplainResult) -> None:
     """The verdict in one line, the speeds, the parts of a round and what would be needed."""
-    out = console()
     say(out, headline(result), style="bold")
     say(out, _speeds(result))
     doubtful = result["verdict"] == "baseline_suspect"
@@ -69,14 +76,24 @@ def _promised(result: ExplainResult) -> float:
 def _speeds(result: ExplainResult) -> str:
     text = f"A round emits {plain(result['mean_length'])} tokens (α {plain(result['alpha'], 3)}) "
     text += f"and costs {plain(result['round_cost'])} target passes."
-    if result["textbook_speedup"] is None:
-        return text + " --c, or --draft-ms with --target-ms, would show what the textbook promises."
-    text += f" The textbook, 1 + cγ, promises {times(result['textbook_speedup'])}"
+    text += f" {_textbook(result)}"
     if result["timed_speedup"] is not None:
         text += f"; drafting and verification as timed, {times(result['timed_speedup'])}"
     if result["measured_speedup"] is not None:
         text += f"; measured, {times(result['measured_speedup'])}"
     return text + "."
+
+
+def _textbook(result: ExplainResult) -> str:
+    book, given = result["textbook"], []
+    text = f"The textbook, 1 + cγ, promises {times(book['speedup'])}"
+    if book["kind"] == "prior":
+        given.append(f"c {plain(book['c'], 2)}, of public sweeps (--c replaces it)")
+    if result["acceptance"].get("kind") == "prior":
+        given.append(f"α {plain(result['alpha'], 3)}, of public sweeps (--alpha replaces it)")
+    if book["low"] is not None and book["high"] is not None:
+        text += f" (80 %: {times(book['low'])} to {times(book['high'])})"
+    return f"{text} with {' and '.join(given)}" if given else text
 
 
 def _best(result: ExplainResult) -> str:

@@ -13,7 +13,7 @@ from gammaplan.report.convert import by_c
 from gammaplan.report.words import bar, console, joined, named, percent, say
 
 if TYPE_CHECKING:
-    from gammaplan.shapes.figures import FitFigures, FitResult
+    from gammaplan.shapes.figures import FitFigures, FitResult, PeriodShape
 
 BAR = 20
 MOST_ROWS = 40
@@ -36,6 +36,8 @@ def print_fit(result: FitResult, inputs: Mapping[str, object]) -> None:
         return
     else:
         say(out, f"{len(groups)} groups that must not be added up:", style="bold")
+    if result["period"]:
+        say(out, _over(result["period"]))
     if len(groups) > 1 or (groups and inputs.get("by")):
         out.print()
         out.print(_groups(groups))
@@ -117,6 +119,12 @@ def _basis(figures: FitFigures) -> list[str]:
             f"{words} (G² {test['statistic']:.2f}, df {test['df']}, p {test['p_value']:.2g})."
         )
     return lines
+
+
+def _over(period: PeriodShape) -> str:
+    """Between which samples the answer holds."""
+    of = f" of {period['processes']:,} processes" if period["processes"] > 1 else ""
+    return f"Between {period['start']} and {period['end']}, {period['scrapes']:,} scrapes{of}."
 
 
 def _positions(figures: FitFigures) -> Table:

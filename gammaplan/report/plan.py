@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.plan_words import after, assumed, headline, surroundings
-from gammaplan.report.words import bar, console, named, parts, say, times
+from gammaplan.report.schedule import print_schedule, print_settings
+from gammaplan.report.words import bar, say, say_each, times
 
 if TYPE_CHECKING:
     from gammaplan.shapes.planning import PlanResult, PlanRow
@@ -23,17 +24,15 @@ WIDEST_BAR = 26
 
 def print_plan(result: PlanResult, inputs: Mapping[str, object]) -> None:
     """The plan, or the plan of each group."""
-    out = console()
-    for i, part in enumerate(parts(result)):
-        if i:
-            out.print()
-        if part.get("labels"):
-            say(out, named(part["labels"]), style="bold")
-        _print_one(out, part)
+    say_each(result, _print_one)
 
 
 def _print_one(out: Console, result: PlanResult) -> None:
-    say(out, headline(result), style="bold")
+    if result["schedule"]:
+        print_schedule(out, result)
+        out.print()
+        say(out, f"At batch {result['costs'][0]['batch']}:")
+    say(out, headline(result), style="" if result["schedule"] else "bold")
     if result["drafts"]:
         out.print()
         out.print(_drafts(result))
@@ -50,6 +49,7 @@ def _print_one(out: Console, result: PlanResult) -> None:
             say(out, line)
     out.print()
     out.print(_assumptions(result))
+    print_settings(out, result)
 
 
 def _assumptions(result: PlanResult) -> Table:

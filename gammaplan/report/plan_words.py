@@ -28,6 +28,9 @@ NAMES = {
     "round_cost": "round costs",
     "beyond": "α of later positions",
     "max_gamma": "longest draft",
+    "hit_rate": "share of rounds that draft",
+    "method": "prior by method",
+    "prior_engine": "prior by engine",
 }
 FIGURES = {
     "round_cost": "what a round costs (--c, or a run)",

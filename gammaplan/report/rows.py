@@ -10,15 +10,15 @@ Row = dict[str, str]
 
 
 def rows_of(result: Mapping[str, object]) -> list[Row]:
-    """`result.rows[]` where there are any, else its groups, else its scalar figures as one row."""
+    """`result.rows[]` or `rules[]`, else its groups, else its scalar figures as one row."""
     parts = result.get("groups")
     if isinstance(parts, list) and parts:
         return [
             {**_cells(part.get("labels") or {}), **row} for part in parts for row in rows_of(part)
         ]
-    rows = result.get("rows") or result.get("policies")
+    rows = result.get("rows") or result.get("rules") or result.get("policies")
     if isinstance(rows, list) and rows:
-        return [_cells(row) for row in rows]
+        return [_cells({k: v for k, v in row.items() if k != "labels"}) for row in rows]
     return [_cells({k: v for k, v in result.items() if k not in ("labels", "acceptance")})]
 
 

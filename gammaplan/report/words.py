@@ -1,6 +1,6 @@
 """Numbers and labels as people read them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from rich.console import Console
@@ -33,6 +33,17 @@ def parts(result: Result) -> list[Result]:
 def say(out: Console, text: str = "", style: str | None = None) -> None:
     """One paragraph, wrapped at the width of the terminal between words."""
     out.print(text, style=style)
+
+
+def say_each(result: Result, draw: Callable[[Console, Result], None]) -> None:
+    """Each result of a document, with its labels above it where there are several."""
+    out = console()
+    for i, part in enumerate(parts(result)):
+        if i:
+            out.print()
+        if labels := cast("dict[str, Any]", part).get("labels"):
+            say(out, named(labels), style="bold")
+        draw(out, part)
 
 
 def times(value: float | None) -> str:

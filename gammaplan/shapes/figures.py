@@ -1,8 +1,10 @@
 """What `convert` and `fit` answer: the figures that an engine reports, and α."""
 
 from collections.abc import Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
+from gammaplan.model.constancy import Direction
+from gammaplan.model.estimation import Method
 from gammaplan.shapes.parts import (
     AcceptanceShape,
     BoundsShape,
@@ -39,13 +41,13 @@ class ConstancyShape(TypedDict):
     statistic: float
     df: int
     p_value: float
-    direction: Literal["constant", "rising", "falling", "uneven"]
+    direction: Direction
 
 
 class FitFigures(TypedDict):
     labels: NotRequired[Labels]
     alpha: float | None
-    method: Literal["mle", "mean_length", "nearly_full_drafts", "bounds", "none"]
+    method: Method
     interval: IntervalShape | None
     bounds: BoundsShape | None
     gamma: int | None
@@ -60,7 +62,15 @@ class FitFigures(TypedDict):
     acceptance: AcceptanceShape | None
 
 
+class PeriodShape(TypedDict):
+    start: str
+    end: str
+    scrapes: int
+    processes: int
+
+
 class FitResult(FitFigures):
+    period: PeriodShape | None
     pooled: bool
     groups: list[FitFigures]
     engine: str | None

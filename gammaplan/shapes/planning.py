@@ -1,9 +1,10 @@
 """What `plan`, `cost` and `explain` answer."""
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from gammaplan.shapes.answers import OptimumResult
-from gammaplan.shapes.parts import AcceptanceShape, CostShape
+from gammaplan.shapes.batches import BatchShape, CrossoverShape, CurveShape, ScheduleShape
+from gammaplan.shapes.parts import AcceptanceShape, CostKind, CostShape, Labels
 
 
 class PlanRow(TypedDict):
@@ -52,13 +53,6 @@ class AssumptionShape(TypedDict):
     option: str | None
 
 
-class ScheduleShape(TypedDict):
-    batch_low: int
-    batch_high: int | None
-    gamma: int | None
-    speedup: float | None
-
-
 class DraftShape(TypedDict):
     name: str
     gamma: int | None
@@ -91,19 +85,23 @@ class PlanResult(OptimumResult):
     narrows: NarrowShape | None
     assumptions: list[AssumptionShape]
     schedule: list[ScheduleShape]
+    batches: list[BatchShape]
+    crossover: CrossoverShape | None
     drafts: list[DraftShape]
     workloads: list[WorkloadShape]
     gamma_per_workload: ApartShape | None
     settings: dict[str, str]
+    checks: dict[str, str]
 
 
 class CostTerm(TypedDict):
-    name: Literal["c", "overhead", "verify_slope", "round_cost"]
+    name: Literal["c", "draft", "overhead", "verify_slope", "round_cost"]
     value: float
     source: str
 
 
 class CostFitRow(TypedDict):
+    batch: NotRequired[int | None]
     gamma: int
     round_cost: float
     fitted: float
@@ -117,14 +115,16 @@ class TextbookCost(TypedDict):
 
 
 class CostResult(TypedDict):
+    labels: NotRequired[Labels]
     costs: list[CostShape]
     textbook: TextbookCost | None
     terms: list[CostTerm]
     rows: list[CostFitRow]
+    curves: list[CurveShape]
 
 
 class PartShape(TypedDict):
-    name: Literal["target", "draft", "verify", "unexplained"]
+    name: Literal["target", "draft", "verify", "overhead", "unexplained"]
     target_passes: float
     share: float
     ms: float | None
@@ -146,7 +146,16 @@ class TopShape(TypedDict):
     speedup: float
 
 
+class TextbookShape(TypedDict):
+    c: float
+    kind: CostKind
+    speedup: float
+    low: float | None
+    high: float | None
+
+
 class ExplainResult(TypedDict):
+    labels: NotRequired[Labels]
     gamma: int
     mean_length: float
     alpha: float | None
@@ -154,6 +163,7 @@ class ExplainResult(TypedDict):
     measured_speedup: float | None
     timed_speedup: float | None
     textbook_speedup: float | None
+    textbook: TextbookShape
     parts: list[PartShape]
     best: BestShape
     needed: NeededShape

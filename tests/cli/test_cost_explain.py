@@ -76,9 +76,7 @@ def test_a_round_cheaper_than_a_pass(cli):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ("--gamma 5", "neither a measured speed nor the cost"),
         ("--c 0.1 --alpha 0.5", "--gamma is missing"),
-        ("--gamma 5 --c 0.1", "acceptance is missing"),
         ("--gamma 5 --alpha 0.5 --pooled-rate 0.4 --c 0.1", "give it once"),
         ("--gamma 5 --speedup 1.2 --verify-ms 20", "--target-ms"),
         ("--gamma 3 --run gamma=5,speedup=1.2", "no run has γ 3"),

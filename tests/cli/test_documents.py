@@ -30,6 +30,14 @@ RESULT = {
     "optimum": OPTIMUM,
     "ceiling": {"ceiling", "speedup", "share_of_ceiling"},
     "sweep": {"rows"},
+    "simulate": {
+        "rounds",
+        "seed",
+        "expected_tokens",
+        "measured_tokens",
+        "standard_error",
+        "rules",
+    },
     "convert": {
         "alpha",
         "alpha_other",
@@ -46,6 +54,7 @@ RESULT = {
     },
 }
 ROW = {
+    "simulate": {"accepted", "rounds", "share", "expected_share"},
     "tokens": {"gamma", "expected_tokens", "accepted_per_round", "pooled_rate"},
     "table": {
         "gamma",
@@ -150,6 +159,14 @@ COMMANDS = [
     "optimum",
     "sweep",
     "sweep --alpha 0,0.5,1 --c 0,0.5,1,2",
+    "alpha --target-logits 2,0 --draft-logits 1.5,0 --temperature 0,0.5,1",
+    "alpha --target-logits 1000,-inf,0 --draft-logits 1,2,3 --top-p 0.5 --draft-top-p 0.9 -g 5",
+    "alpha --target-logits 3,2,1 --draft-logits 3,1,2 --top-k 2 --rules --order llama.cpp",
+    "simulate --rounds 100",
+    "simulate --alpha 0 --gamma 3 --rounds 1",
+    "simulate --alpha 5e-324 --gamma 100 --rounds 10",
+    "simulate --target-logits 2,0,-inf --draft-logits 1,0,3 --rounds 50",
+    "simulate --target-logits 2,0 --draft-logits 1,0 --temperature 0,1 --gamma 0 --rounds 9",
 ]
 
 

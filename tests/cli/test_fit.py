@@ -141,6 +141,41 @@ def test_two_workers_answer_as_one_does(fit, write):
     assert two == one
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems never fork here")
+def test_workers_are_forked_from_one_thread_and_else_spawned(python):
+    pool = "from gammaplan.cli.fit import _pool; print(_pool(2)._mp_context.get_start_method())"
+    threaded = "import threading; threading.Thread(target=threading.Event().wait, daemon=True)"
+    assert python(pool) == "fork\n"
+    assert python(f"{threaded}.start(); {pool}") == "spawn\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted on Linux")
+def test_numpy_brings_the_program_no_threads(python):
+    code = "from gammaplan.cli import app; app.app = lambda: None; app.main(); import numpy, os; "
+    assert python(code + "print(len(os.listdir('/proc/self/task')))") == "1\n"
+
+
+def test_workers_leave_standard_input_to_the_program(script, write):
+    path = write("a.log", LOG.read_bytes())
+    command = [script, "fit", "-", path, "--workers", "2", "--json"]
+    done = subprocess.run(
+        command, input=LOG.read_bytes(), capture_output=True, timeout=60, check=True
+    )
+    assert counted(json.loads(done.stdout)) == {name: 2 * n for name, n in COUNTS.items()}
+
+
+def test_a_bar_is_drawn_only_when_there_is_something_to_tell(monkeypatch, write):
+    from gammaplan.cli import progress
+
+    started = []
+    start = property(lambda bar: lambda: started.append(bar))
+    monkeypatch.setattr("rich.progress.Progress.start", start)
+    with progress.bar_over([str(write("a", b"1234"))]) as told:
+        assert not started
+        told("a", 4)
+    assert len(started) == 1
+
+
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_standard_input_is_read_like_a_file(fit, name):
     _, piped, _ = fit("-", input=(SAMPLES / name).read_bytes())
@@ -220,6 +255,37 @@ def test_records_without_a_time_are_left_out_of_a_period_and_counted(fit):
     assert "1 record(s) carry no time" in stderr
 
 
+@pytest.mark.parametrize(
+    ("limit", "parts"),
+    [("2027-06-01 10:10", "year"), ("06-01 10:10", None), ("10:10", None)],
+)
+def test_a_year_that_records_lack_is_not_compared_and_it_is_said(fit, limit, parts):
+    _, found, _ = fit(LOG, "--since", limit)
+    said = [w["message"] for w in found["warnings"] if w["code"] == "time_in_part"]
+    told = f"records carry no {parts}: --since and --until were compared without"
+    assert said == ([told] if parts else [])
+
+
+def test_records_that_print_a_clock_alone_lack_the_date(fit, write):
+    line = '{"drafted": 4, "accepted": 2, "time": "10:11:12"}\n'
+    _, found, _ = fit(write("rounds.jsonl", line * 20), "--since", "2026-06-01 10:10")
+    said = [w["message"] for w in found["warnings"] if w["code"] == "time_in_part"]
+    assert said == ["records carry no year and no date: --since and --until were compared without"]
+
+
+def test_requests_of_mixed_kinds_of_draft_are_listed_beside_the_kinds(fit):
+    log = SAMPLES / "llamacpp/server_two_slots_two_types.log"
+    _, kinds, _ = fit(log)
+    _, found, _ = fit(log, "--by", "request")
+    groups = found["result"]["groups"]
+    assert [g["labels"] for g in groups] == [
+        {"type": "ngram-mod"}, {"type": "draft-mtp"}, {"request": "700"}, {"request": "765"},
+    ]  # fmt: skip
+    assert groups[:2] == kinds["result"]["groups"]
+    assert [g["counts"]["accepted"] for g in groups[2:]] == [52, 82]
+    assert groups[2]["bounds"]["low"] == 52 / 64
+
+
 def test_by_window_lists_windows_in_order(fit):
     _, found, _ = fit(LOG, "--by", "window")
     listed = [(g["labels"]["window"], g["counts"]["rounds"]) for g in found["result"]["groups"]]
@@ -244,11 +310,53 @@ def test_the_longest_draft_may_be_stated(fit):
     assert bounds[1]["high"] == 189 / (189 + 26)
 
 
+def test_a_stated_length_yields_to_the_one_that_is_printed_and_it_is_said(fit):
+    _, plain, _ = fit(LOG)
+    _, stated, _ = fit(LOG, "--gamma", "5")
+    _, same, _ = fit(LOG, "--gamma", "3")
+    assert plain["result"] == stated["result"] == same["result"]
+    assert "gamma_known" in codes(stated)
+    assert "gamma_known" not in codes(plain) + codes(same)
+    said = "--gamma states 5, and the input has drafts of 3 tokens: its own length is used"
+    assert said in [w["message"] for w in stated["warnings"]]
+
+
+def test_a_stated_length_does_not_pool_groups_of_other_lengths(fit, write):
+    line = '{"drafted": %d, "accepted": 1, "label": "%s"}\n'
+    path = write("rounds.jsonl", "".join(line % (d, d) for d in (2, 4) for _ in range(40)))
+    _, found, _ = fit(path, "--gamma", "4")
+    assert found["result"]["pooled"] is False
+    assert [g["gamma"] for g in found["result"]["groups"]] == [2, 4]
+
+
 def test_full_drafts_may_be_asserted(fit):
     _, found, _ = fit(SAMPLES / "vllm/v083_log_rate_only.log", "--gamma", "5", "--full-drafts")
     assert found["result"]["method"] == "mean_length"
     assert found["result"]["counts"]["rounds"] == 53
     assert "full_drafts_asserted" in codes(found)
+
+
+def rounds_of(label, good, bad):
+    """A plain record of two stretches."""
+    line = '{"drafted": 4, "accepted": %d, "label": "%s"}\n'
+    return "".join(
+        line % (k % 5 if i else 4 - k % 2, label) for i in (good, bad) for k in range(400)
+    )
+
+
+def test_a_record_of_two_stretches_is_called_too_short(fit, write):
+    _, document, _ = fit(write("rounds.jsonl", rounds_of("a", 0, 1)))
+    assert "few_clusters" in codes(document)
+    assert document["result"]["interval"]["method"] == "blocks"
+    _, document, _ = fit(write("rounds.jsonl", rounds_of("a", 1, 1)))
+    assert "few_clusters" not in codes(document)
+
+
+def test_groups_that_do_not_pool_are_called_too_short_as_well(fit, write):
+    both = rounds_of("a", 1, 1) + rounds_of("b", 0, 1)
+    _, document, _ = fit(write("rounds.jsonl", both))
+    assert document["result"]["pooled"] is False
+    assert "few_clusters" in codes(document)
 
 
 def test_a_narrower_level_gives_a_narrower_interval(fit):
@@ -265,12 +373,12 @@ def test_a_narrower_level_gives_a_narrower_interval(fit):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ([], "a file is needed; - reads standard input"),
+        ([], "a file or a URL is needed"),
         (["-", "-"], "standard input (-) can be read once"),
         ([LOG, LOG], "was named twice, and would count twice"),
-        (["--before", PAGE], "a file is needed"),
+        (["--before", PAGE], "a file or a URL is needed"),
         (["--before", PAGE, PAGE, LOG], "--before needs one later page, got 2 files"),
-        ([LOG, "--engine", "nope"], "--engine must be one of llama.cpp, plain, sglang"),
+        ([LOG, "--engine", "nope"], "--engine must be one of aiperf, "),
         ([LOG, "--input-format", "nope"], "--input-format must be one of"),
         ([LOG, "--engine", "sglang", "--input-format", "vllm-v1-log"], "--input-format must be"),
         ([LOG, "--by", "nothing"], "--by must be one of window for this input, got nothing"),
@@ -315,7 +423,7 @@ def test_before_needs_two_metrics_pages(refused):
     for args in (["--before", LOG, PAGE], ["--before", PAGE, LOG]):
         code, stderr = refused(*args)
         assert code == 1
-        assert f"{LOG}: --before needs Prometheus text on both sides" in stderr
+        assert f"{LOG}: a difference needs Prometheus text on both sides" in stderr
 
 
 def test_the_wrong_engine_finds_nothing(fit):
@@ -351,6 +459,44 @@ def test_the_form_of_a_log_changes_nothing(fit, write, form):
     code, found, _ = fit(write("x.log", whole(LOG.read_bytes())[form]))
     assert code == 0
     assert counted(found) == COUNTS
+
+
+ENVELOPES = {
+    "journal": lambda line: {"MESSAGE": line, "_HOSTNAME": "node-1"},
+    "fluent-bit": lambda line: {"log": line + "\n", "kubernetes": {"pod_name": "llm-0"}},
+    "Loki": lambda line: {"labels": {"pod": "llm-0"}, "line": line, "timestamp": "9"},
+    "Google Cloud": lambda line: {"textPayload": line, "timestamp": "9"},
+}
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+def test_the_envelope_of_a_log_changes_no_count(fit, write, name):
+    wrapped = [json.dumps(ENVELOPES[name](line)) + "\n" for line in LOG.read_text().splitlines()]
+    _, found, _ = fit(write("a.log", "".join(wrapped)))
+    assert counted(found) == COUNTS
+
+
+def test_pods_in_one_aggregated_log_are_groups(fit, write):
+    rows = [
+        json.dumps({"log": line, "kubernetes": {"pod_name": pod}}) + "\n"
+        for line in LOG.read_text().splitlines()
+        for pod in ("llm-0", "llm-1")
+    ]
+    _, found, _ = fit(write("a.log", "".join(rows)))
+    assert [g["labels"] for g in found["result"]["groups"]] == [
+        {"container": "llm-0"}, {"container": "llm-1"},
+    ]  # fmt: skip
+    assert [g["counts"]["rounds"] for g in found["result"]["groups"]] == [766, 766]
+
+
+def test_responses_with_their_headers_and_one_after_another_are_read(fit, write):
+    page = json.loads((SAMPLES / "sglang/meta_info_0523_batch.json").read_text())
+    _, plain, _ = fit(SAMPLES / "sglang/meta_info_0523_batch.json")
+    headers = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
+    one_by_one = "".join(json.dumps(row, indent=2) + "\n" for row in page)
+    for text in (headers + json.dumps(page), one_by_one, "".join(map(json.dumps, page))):
+        _, found, _ = fit(write("a.json", text))
+        assert found["result"] == plain["result"]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])
@@ -523,6 +669,36 @@ def test_a_position_that_is_no_number_costs_only_the_positions(fit, write):
     assert found["result"]["counts"]["accepted"] == 12_208
     assert found["result"]["method"] == "mean_length"
     assert "position='three'" in stderr
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [
+        lambda line: line + " 1717236641000",
+        lambda line: "\t" + line,
+        lambda line: line.replace(" ", "\t"),
+        lambda line: line.replace("{", " { ").replace(",", " , ").replace("}", " }"),
+        lambda line: line.replace("} ", "}"),
+        lambda line: line + ' # {trace_id="x"} 1.0 1717236641.5',
+    ],
+)
+@pytest.mark.parametrize("comments", [True, False])
+def test_a_page_may_be_laid_out_in_every_legal_way(fit, write, lay, comments):
+    whole = PAGE.read_text().splitlines()
+    lines = [x if x.startswith("#") else lay(x) for x in whole if comments or x[:1] != "#"]
+    _, laid, _ = fit(write("a.prom", "\n".join(lines) + "\n"))
+    _, plain, _ = fit(PAGE)
+    assert laid["result"] == plain["result"]
+
+
+@pytest.mark.parametrize("name", ["vllm/metrics_k7.prom", "tensorrt_llm/prometheus.prom"])
+def test_scrapes_in_one_file_count_once(fit, write, name):
+    page = (SAMPLES / name).read_bytes()
+    _, once, _ = fit(SAMPLES / name)
+    _, twice, _ = fit(write("a.prom", page + page))
+    assert twice["result"] == once["result"]
+    assert "several_scrapes" in codes(twice)
+    assert "several_scrapes" not in codes(once)
 
 
 def test_a_cut_metrics_line_is_dropped_and_named(fit, write):

@@ -225,7 +225,7 @@ def test_the_document_keeps_its_schema(cli, line):
         ("plan --candidate name=a,name=b", 2, "gives name twice"),
         ("plan --candidate name=a,alpha=0.5 --mix name=b,share=1,alpha=0.5", 2, "exclude"),
         ("plan --mix name=a,share=0.6,alpha=0.5 --c 0.1", 2, "add up to 1, got 0.6"),
-        ("plan --mix name=a,share=1", 2, "evidence or alpha"),
+        ("plan --mix name=a,share=1", 2, "one of evidence, alpha or a run"),
         ("plan --candidate name=a,evidence=missing.json", 1, "missing.json"),
         ("plan missing.json", 1, "missing.json"),
         ("plan --max-gamma -1", 2, "--max-gamma"),

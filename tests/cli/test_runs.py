@@ -48,7 +48,7 @@ def test_sglang_bench(cli, tmp_path):
     path.write_text("".join(json.dumps(dict(zip(keys, v, strict=True))) + "\n" for v in lines))
     done = cli(["cost", "--runs", str(path), "--json"])
     assert result(done)["rows"][0]["round_cost"] == pytest.approx(2.4 / 1.6)
-    assert {"trees_left_out", "several_batches"} <= set(codes(done))
+    assert {"trees_left_out", "batch_left_out"} <= set(codes(done))
     other = cli(["cost", "--runs", str(path), "--pick", "batch=8"])
     assert other.exit_code == 1
     assert "baseline is missing" in other.stderr

@@ -34,7 +34,7 @@ def line(file: str, quantity: str, found: object, golden: object, allowed: float
 
 def table() -> list[Line]:
     """A line for every quantity."""
-    return [*_curve(), *_optimum(), *_chain(), *_fit()]
+    return [*_curve(), *_optimum(), *_chain(), *_fit(), *_alpha()]
 
 
 def _curve() -> list[Line]:
@@ -95,6 +95,22 @@ def _fit() -> list[Line]:
         line("fit", "`alpha` by length", by_length, column(golden, "alpha_from_mean"), 1e-14),
         line("fit", "`mean_length`", [x.mean_length for x in counts], means, 1e-14),
     ]
+
+
+def _alpha() -> list[Line]:
+    golden = rows("golden/alpha")
+    found = []
+    for row in golden:
+        settings = {k: float(row[k]) for k in ("temperature", "top_p", "min_p")}
+        p, q = (
+            gp.transform(json.loads(row[side]), top_k=int(row["top_k"]), **settings)
+            for side in ("target_logits", "draft_logits")
+        )
+        lost = ((q * (p == 0)).sum(), (p * (q == 0)).sum())
+        found.append((gp.alpha_from_distributions(p, q), *lost))
+    names = ("alpha", "draft_mass_outside_target", "target_mass_outside_draft")
+    columns = zip(names, np.array(found).T, strict=True)
+    return [line("alpha", f"`{n}`", ours, column(golden, n), 1e-12) for n, ours in columns]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from .examples import PAGES, Block, blocks, run, steps
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 SET_UP = "python3 -m venv "  # run by .ci/run, which starts from nothing
 PROGRAM = re.compile(r"(^|[|;&] *)gammaplan ")
-LANGUAGES = {"sh", "console", "python", "json", "text"}
+LANGUAGES = {"sh", "console", "python", "json", "text", "yaml"}  # yaml: tests/live
 
 
 def of(*languages: str) -> pytest.MarkDecorator:
@@ -64,7 +64,7 @@ def test_the_examples_of_a_help_page_run(command: str, tmp_path):
     examples = re.findall(r"^ {8}(gammaplan .*)$", function.__doc__, re.MULTILINE)
     assert len(examples) >= 2
     for example in examples:
-        if not re.search(r"\.(log|prom|jsonl?)\b", example):  # the reader's own files
+        if not re.search(r"\.(log|prom|jsonl?)\b|https?://", example):  # the reader's own
             run(example, where=tmp_path)
 
 

@@ -120,3 +120,36 @@ def test_blocks_of_few_rounds_are_a_lower_bound_on_the_uncertainty(rounds, said)
     items = [Round(4, k % 5, {}) for k in range(rounds)]
     found = collect(items)
     assert [f.code for f in sparse(found.groups.values())] == ["few_clusters"] * said
+
+
+def test_windows_that_resemble_their_neighbours_are_too_few():
+    steady = [window(10, [8, 6]), window(10, [7, 3])] * 20
+    drifting = [window(10, [8, 6])] * 20 + [window(10, [7, 3])] * 20
+    assert not list(sparse(collect(steady).groups.values()))
+    [found] = sparse(collect(drifting).groups.values())
+    assert found.code == "few_clusters"
+    assert "5 blocks, merged from neighbours that are alike," in found.message
+    sums, kind = clusters_of(collect(drifting).groups.values(), by_trials=True)
+    assert (sums.n, kind) == (5, "blocks")
+
+
+def test_requests_that_resemble_their_neighbours_stay_apart():
+    items = [request(str(i), 10, [8, 6] if i < 20 else [7, 3]) for i in range(40)]
+    found = collect(items).groups.values()
+    assert clusters_of(found, by_trials=True)[0].n == 40
+    assert not list(sparse(found))
+
+
+@pytest.mark.parametrize(("names", "told"), [("a", "1 request"), ("ab", "2 requests"), ("abc", "")])
+def test_rounds_of_few_requests_are_said(names, told):
+    rounds = [Round(4, k % 5, {}, request=names[k % len(names)]) for k in range(900)]
+    found = collect(rounds).groups.values()
+    assert [f.message.split(": ")[1].split(" cannot")[0] for f in sparse(found)] == [told][
+        : bool(told)
+    ]
+
+
+def test_rounds_of_one_request_are_blocks():
+    rounds = [Round(4, k % 5, {}, request="a") for k in range(900)]
+    sums, kind = clusters_of(collect(rounds).groups.values(), by_trials=True)
+    assert (sums.n, kind) == (14, "blocks")

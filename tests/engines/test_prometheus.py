@@ -34,7 +34,12 @@ def counter(value, **labels):
         ('spec_a{m="γ"} 1', Sample("spec_a", {"m": "γ"}, 1.0)),
         ('spec_a{m=""} 1', Sample("spec_a", {"m": ""}, 1.0)),
         ('spec_a_total 5 # {trace_id="x"} 0.67', Sample("spec_a_total", {}, 5.0)),
+        ('spec_a_total{m="x"} 5 # {t="y"} 1.0 17.5', Sample("spec_a_total", {"m": "x"}, 5.0)),
         ("spec_a\t1\r", Sample("spec_a", {}, 1.0)),
+        ('spec_a{ m = "x" , n="y" , } 1', Sample("spec_a", {"m": "x", "n": "y"}, 1.0)),
+        ('spec_a {m="x"} 1', Sample("spec_a", {"m": "x"}, 1.0)),
+        ('spec_a{m="x"}1', Sample("spec_a", {"m": "x"}, 1.0)),
+        ("  \tspec_a 1", Sample("spec_a", {}, 1.0)),
     ],
 )  # fmt: skip
 def test_a_line_of_a_page(line, sample):

@@ -33,6 +33,10 @@ def read(data):
         "".join(f"data: {json.dumps(row)}\n\n" for row in ROWS) + "data: [DONE]\n",
         "".join(f": comment\nevent: x\ndata:{json.dumps(row)}\n" for row in ROWS),
         "\n".join(json.dumps([row]) for row in ROWS),
+        "\n".join(json.dumps(row, indent=2) for row in ROWS),
+        "".join(map(json.dumps, ROWS)),
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n" + json.dumps(ROWS),
+        ": ping\n\n" + "".join(f"id: 7\nevent: x\ndata: {json.dumps(row)}\n\n" for row in ROWS),
     ],
 )
 def test_every_form_gives_the_same_values(text):
@@ -57,6 +61,14 @@ def test_a_damaged_first_line_does_not_cost_the_others(first):
     found = read(f'{first}\n{{"a": 2}}\n')
     assert found[-1] == {"a": 2}
     assert isinstance(found[0], Dropped)
+
+
+def test_documents_before_a_damaged_one_are_kept():
+    laid = json.dumps({"a": 1}, indent=1) + '\n{\n "a":\n}\n'
+    found = read(laid)
+    assert found[0] == {"a": 1}
+    assert len(found) > 1
+    assert all(isinstance(value, Dropped) for value in found[1:])
 
 
 def test_text_between_values_is_passed_over():

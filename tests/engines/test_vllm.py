@@ -339,3 +339,38 @@ def test_a_result_file_is_the_same():
     }
     assert counted(reports.read_bench_json(iter([json.loads(json.dumps(value))]))) == FULL
     assert lost(list(reports.read_bench_json(iter([{"spec_decode_num_drafts": 3}])))) == 1
+
+
+def test_rows_of_a_batch_hold_their_responses():
+    block = {"acceptance_histogram": [1, 0, 2], "num_spec_steps": 3, "num_draft_tokens": 6}
+    block |= {"num_accepted_draft_tokens": 4, "num_spec_tokens": 2}
+    body = {"id": "a", "model": "m", "metrics": {"speculative_decoding": block}}
+    row = {"id": "batch-1", "response": {"status_code": 200, "body": body}, "error": None}
+    failed = {"id": "batch-2", "response": None, "error": "aborted"}
+    assert requests.claims(row)
+    assert not requests.claims(failed)
+    rows, plain = ([*requests.read(iter(values))] for values in ([row, failed], [body]))
+    assert rows == plain
+    assert rows[-1].counts.accepted == 4
+
+
+@both
+@pytest.mark.parametrize("between", [" ", " " + HEAD, HEAD])
+def test_windows_that_share_a_line_are_all_read(read, between):
+    items = list(read(blocks(f"{HEAD}{NEWEST}{between}{NEWEST}\n{HEAD}{NEWEST}\n")))
+    assert counted(items) == FULL + FULL + FULL
+    assert lost(items) == 0
+
+
+@both
+@pytest.mark.parametrize("stop", range(30, len(NEWEST) - 6, 7))
+def test_a_window_that_another_one_cuts_off_is_dropped_and_never_mixed_with_it(read, stop):
+    items = list(read(blocks(f"{HEAD}{NEWEST[:stop]}{HEAD}{NEWEST}\n")))
+    assert counted(items) == FULL
+    assert lost(items) == 1
+
+
+def test_windows_that_share_a_line_have_their_own_times():
+    other = HEAD.replace("10:10:41", "10:10:51")
+    items = list(log.read(blocks(f"{HEAD}{NEWEST} {other}{NEWEST}\n")))
+    assert [item.name for item in items] == ["06-01 10:10:41", "06-01 10:10:51"]

@@ -8,7 +8,23 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from . import llamacpp, plain, sglang, tensorrt_llm, vllm
+from . import (
+    exllama,
+    guidellm,
+    harnesses,
+    llamacpp,
+    lmdeploy,
+    lmstudio,
+    mlc,
+    mlx,
+    ollama,
+    openvino,
+    plain,
+    sglang,
+    tensorrt_llm,
+    tgi,
+    vllm,
+)
 from .truth import Sample, Truth
 
 Generator = Callable[[random.Random], Sample]
@@ -20,6 +36,18 @@ ALL: dict[str, Generator] = {
         ("sglang", sglang.GENERATORS),
         ("llama.cpp", llamacpp.GENERATORS),
         ("tensorrt-llm", tensorrt_llm.GENERATORS),
+        ("lmdeploy", lmdeploy.GENERATORS),
+        ("mlc-llm", mlc.GENERATORS),
+        ("tgi", tgi.GENERATORS),
+        ("exllama", exllama.GENERATORS),
+        ("mlx", mlx.GENERATORS),
+        ("lm-studio", lmstudio.GENERATORS),
+        ("ollama", ollama.GENERATORS),
+        ("openvino", openvino.GENERATORS),
+        ("aiperf", harnesses.AIPERF),
+        ("guidellm", guidellm.GENERATORS),
+        ("dynamo", harnesses.DYNAMO),
+        ("spec-bench", harnesses.SPEC_BENCH),
         ("plain", plain.GENERATORS),
     )
     for generator in generators

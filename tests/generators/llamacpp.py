@@ -28,6 +28,7 @@ from .llamacpp_requests import (
 )
 from .process import Round, count, counters, draw_until, hazards, recoverable, simulate, totals
 from .truth import Sample
+from .wrap import braid
 
 
 def log_old_rate(rng: random.Random) -> Sample:
@@ -87,7 +88,7 @@ def ik_log(rng: random.Random) -> Sample:
     return server_log(rng, "ik_log", blocks, total, broken=broken, codes=codes)
 
 
-def _readable_requests(rng: random.Random, gamma: int) -> list[Request]:
+def readable_requests(rng: random.Random, gamma: int) -> list[Request]:
     """Requests whose N and c_i follow from the printed length and positions."""
     short, hazard = rng.choice((0.0, 0.3)), hazards(rng, gamma, extreme=False)
 
@@ -105,7 +106,7 @@ def _readable_requests(rng: random.Random, gamma: int) -> list[Request]:
 def log_inline_positions(rng: random.Random) -> Sample:
     """June 2026: length and positions on the request line: section 5.1."""
     gamma, done, blocks = rng.randint(1, 8), list[Round](), []
-    requests, shown = _readable_requests(rng, gamma), rng.random() < 0.5
+    requests, shown = readable_requests(rng, gamma), rng.random() < 0.5
     for i, request in enumerate(requests):
         ending = _inline(request.rounds, gamma) if request.rounds else ""
         blocks.append(slot_block(request, ending))
@@ -140,11 +141,11 @@ def log_mean_length(rng: random.Random) -> Sample:
 def log_trace(rng: random.Random) -> Sample:
     """Since July 2026 at trace level: positions on a line of their own, lifetime totals: 5.1."""
     gamma, blocks = rng.randint(1, 8), []
-    requests, hazard = _readable_requests(rng, gamma), hazards(rng, gamma, extreme=False)
+    requests, hazard = readable_requests(rng, gamma), hazards(rng, gamma, extreme=False)
     earlier = simulate(rng, gamma, rng.randint(50, 400), hazard) if rng.random() < 0.6 else []
     done = list(earlier)
     for i, request in enumerate(requests):
-        blocks.append(slot_block(request, *_trace_endings(request.rounds, gamma)))
+        blocks.append(slot_block(request, *trace_endings(request.rounds, gamma)))
         done += request.rounds
         if done:
             text = statistics(rng, "draft-mtp", done, 4 * bool(earlier) + i + 1, gamma=gamma)
@@ -155,7 +156,8 @@ def log_trace(rng: random.Random) -> Sample:
     return server_log(rng, "log_trace", blocks, total, head=head, broken=broken, codes=codes)
 
 
-def _trace_endings(rounds: Sequence[Round], gamma: int) -> list[str]:
+def trace_endings(rounds: Sequence[Round], gamma: int) -> list[str]:
+    """The mean length behind the ratio, and the positions on the next line."""
     if not rounds:
         return []
     rates = listed(positions(rounds, gamma))
@@ -165,20 +167,18 @@ def _trace_endings(rounds: Sequence[Round], gamma: int) -> list[str]:
 def log_trace_two_slots(rng: random.Random) -> Sample:
     """Two slots finish at once and their trace lines interleave: section 5.1."""
     gamma = rng.randint(1, 8)
-    drawn = [_readable_requests(rng, gamma) for _ in range(2)]
+    drawn = [readable_requests(rng, gamma) for _ in range(2)]
     queues = [
         [
             line
             for x in requests
             for line in slot_block(
-                Request(slot, 2 * x.task + slot, x.rounds), *_trace_endings(x.rounds, gamma)
+                Request(slot, 2 * x.task + slot, x.rounds), *trace_endings(x.rounds, gamma)
             )
         ]
         for slot, requests in enumerate(drawn)
     ]
-    lines = []
-    while any(queues):
-        lines.append(rng.choice([queue for queue in queues if queue]).pop(0))
+    lines = braid(rng, queues)
     total = counters(rounds_of(drawn[0]) + rounds_of(drawn[1]), gamma, positions=True)
     codes = zero_codes([*drawn[0], *drawn[1]])
     return server_log(rng, "log_trace_two_slots", [lines], total, head=any_head(rng), codes=codes)

@@ -37,7 +37,7 @@ from .process import (
     varies,
 )
 from .truth import Sample, Truth, grouped
-from .wrap import interleave, log_file
+from .wrap import braid, interleave, log_file
 
 
 def log_replay(rng: random.Random) -> Sample:
@@ -124,9 +124,7 @@ def log_two_ports(rng: random.Random) -> Sample:
         requests, head = open_requests(rng), new_head(rng, port)
         queues.append([head() + line for x in requests for line in slot_block(x)])
         groups.append(({"port": str(port)}, totals(rounds_of(requests))))
-    lines = []
-    while any(queues):
-        lines.append(rng.choice([queue for queue in queues if queue]).pop(0))
+    lines = braid(rng, queues)
     codes = ["multi_series", *UNTOLD]
     data = log_file(rng, lines)
     return grouped("llama.cpp.log_two_ports", "llama.cpp", data, groups, codes=codes)

@@ -5,22 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from .process import Round, count, draw_until, hazards, simulate
+from .process import Round, draw_until, hazards, round_by_round, simulate, simulate_lengths
 from .truth import Sample, Truth, pooled
 from .wrap import encode
 
 Extra = Callable[[int], dict[str, object]]
-
-
-def _total(rounds: Sequence[Round]) -> tuple[Truth, list[str]]:
-    """Every count; steps without a draft are none; gamma only where all drafts are alike."""
-    lengths = {d for d, _ in rounds if d}
-    total = count(rounds).truth
-    if len(lengths) == 1:
-        return total, []
-    return replace(total, gamma=None), ["variable_draft_length"]
 
 
 def _lines(rng: random.Random, rounds: Sequence[Round], extra: Extra) -> list[str]:
@@ -42,7 +32,7 @@ def _trace(rng: random.Random, name: str, rounds: Sequence[Round], extra: Extra)
     if rng.random() < 0.25:
         whole = next(line for line in reversed(lines) if line)
         tail = whole[: rng.randint(3, len(whole) - 1)]
-    total, codes = _total(rounds)
+    total, codes = round_by_round(rounds)
     data, dropped = encode(rng, lines, tail), int(tail is not None)
     return pooled(f"plain.{name}", "plain", data, total, codes=codes, dropped=dropped)
 
@@ -89,6 +79,16 @@ def trace_extras(rng: random.Random) -> Sample:
     return _trace(rng, "trace_extras", _steps(rng, short=0.2), extra)
 
 
+def trace_heuristic(rng: random.Random) -> Sample:
+    """transformers' heuristic schedule: two tokens more after a full acceptance, else one less."""
+    length, hazard, rounds = rng.randint(1, 8), rng.uniform(0.3, 0.9), list[Round]()
+    for _ in range(rng.randint(2, 150)):
+        rounds += simulate_lengths(rng, [length], [hazard] * length)
+        drafted, accepted = rounds[-1]
+        length = max(1, length + (2 if accepted == drafted else -1))
+    return _trace(rng, "trace_heuristic", rounds, _nothing)
+
+
 def trace_no_drafts(rng: random.Random) -> Sample:
     """Steps without any draft."""
     lines = _lines(rng, [(0, 0)] * rng.randint(1, 40), _nothing)
@@ -101,5 +101,6 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     trace_uneven,
     trace_requests,
     trace_extras,
+    trace_heuristic,
     trace_no_drafts,
 )

@@ -171,6 +171,15 @@ def counters(rounds: Sequence[Round], gamma: int, *, positions: bool) -> Truth:
     return told(count(rounds, gamma), positions=positions)
 
 
+def round_by_round(rounds: Sequence[Round]) -> tuple[Truth, list[str]]:
+    """Every count and its finding; gamma only where all drafts are alike, empty ones left out."""
+    lengths = {d for d, _ in rounds if d}
+    total = count(rounds).truth
+    if len(lengths) == 1:
+        return total, []
+    return replace(total, gamma=None), ["variable_draft_length"]
+
+
 def totals(rounds: Sequence[Round], *, drafts: bool = False) -> Truth:
     """What D and A, or N, D and A determine where the draft length is neither told nor implied."""
     actual = count(rounds)
@@ -203,6 +212,38 @@ def rejection_bounds(known: Truth) -> tuple[int, int | None]:
             low.append(rest - (known.rounds * known.gamma - known.drafted))
             high.append(rest)
     return max(low), min(high)
+
+
+def moment(length: float, gamma: int) -> float:
+    """The root of a + a^2 + ... + a^gamma = L - 1, for full drafts: section 1."""
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        if sum(middle**i for i in range(1, gamma + 1)) < length - 1:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def by_length(requests: Sequence[Sequence[Round]], gamma: int) -> Truth:
+    """What N, D and A of each request determine when every draft was full.
+
+    Alpha follows from the length, except where counting in each request leaves one R.
+    """
+    known = counters(joined(requests), gamma, positions=False)
+    single = [rejection_bounds(counters(part, gamma, positions=False)) for part in requests]
+    low, high = sum(x[0] for x in single), sum(x[1] or 0 for x in single)
+    if low == high or known.rejections is not None or known.mean_length is None:
+        return replace(known, rejections=count(joined(requests)).rejections)
+    return replace(known, alpha=moment(known.mean_length, gamma))
+
+
+def bounded(known: Truth, rounds: Sequence[Round]) -> Truth:
+    """The same with the alpha of the rounds, which only bounds can be given for."""
+    actual = count(rounds)
+    if known.rejections is not None or not actual.accepted:
+        return known
+    return replace(known, hidden_alpha=actual.accepted / (actual.accepted + actual.rejections))
 
 
 def recoverable(counts: Counts, length: str, rates: Sequence[str]) -> bool:

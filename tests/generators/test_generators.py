@@ -15,6 +15,7 @@ from . import ALL, Sample, Truth
 SEEDS = range(6)
 CODES = frozenset(
     {
+        "censored_by_stop",
         "counter_reset",
         "cumulative_log",
         "double_family",
@@ -22,6 +23,8 @@ CODES = frozenset(
         "few_drafts",
         "gamma_unknown",
         "gauge_only",
+        "ignored_drafts",
+        "includes_prefill",
         "interval_average_only",
         "length_excludes_bonus",
         "lifetime_vs_request",

@@ -6,7 +6,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Engine = Literal["vllm", "sglang", "llama.cpp", "tensorrt-llm", "plain"]
+Engine = Literal[
+    "vllm",
+    "sglang",
+    "llama.cpp",
+    "tensorrt-llm",
+    "lmdeploy",
+    "mlc-llm",
+    "tgi",
+    "exllama",
+    "mlx",
+    "lm-studio",
+    "ollama",
+    "openvino",
+    "aiperf",
+    "dynamo",
+    "guidellm",
+    "spec-bench",
+    "plain",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +32,9 @@ class Truth:
     """Counts in the notation of engines.md section 1; None: the format does not determine it.
 
     `rounds` follows the engine's own counter (a few formats count steps without a draft in it);
-    `mean_length` has the bonus token in it, whatever the engine prints.
+    `mean_length` has the bonus token in it, whatever the engine prints. `alpha` is the point where
+    it follows from the length alone; `hidden_alpha` is what the rounds would give where the format
+    only bounds it; `pooled_rate` is A/D where nothing else is printed; `refused`: no point is owed.
     """
 
     rounds: int | None = None
@@ -26,6 +46,10 @@ class Truth:
     rejections: int | None = None
     gamma: int | None = None
     mean_length: float | None = None
+    alpha: float | None = None
+    hidden_alpha: float | None = None
+    pooled_rate: float | None = None
+    refused: bool = False
 
 
 Group = tuple[dict[str, str], Truth]

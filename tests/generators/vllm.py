@@ -149,7 +149,7 @@ def v1_log_gamma_one(rng: random.Random) -> Sample:
 def v1_log_large_windows(rng: random.Random) -> Sample:
     """Windows above 1000 rounds: three decimals leave c_i open by a few, so not exact."""
     gamma = rng.randint(2, 8)
-    windows = full_windows(rng, gamma, largest=12_000, smallest=2_500)
+    windows = full_windows(rng, gamma, largest=5_000, smallest=1_500)
     total = counters(joined(windows), gamma, positions=True)
     shown = [count(window, gamma) for window in windows]
     codes = ["rounding_only"]

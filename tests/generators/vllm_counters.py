@@ -109,6 +109,20 @@ def prom_ray(rng: random.Random) -> Sample:
     return pooled("vllm.prom_ray", "vllm", encode(rng, lines), total)
 
 
+def prom_dynamo(rng: random.Random) -> Sample:
+    """A Dynamo worker passes the engine's metrics on, with labels of its own: section 16."""
+    gamma = rng.randint(1, 12)
+    rounds = _full(rng, gamma)
+    tags = {
+        "dynamo_component": "backend",
+        "dynamo_endpoint": "generate",
+        "dynamo_namespace": "example",
+    }
+    lines = _exposition([(ENGINE_0 | tags, count(rounds, gamma))], _style(rng))
+    total = counters(rounds, gamma, positions=True)
+    return pooled("vllm.prom_dynamo", "vllm", encode(rng, lines), total)
+
+
 def prom_engines(rng: random.Random) -> Sample:
     """Data parallelism: the engines of one model add up: section 3.2."""
     gamma = rng.randint(1, 12)
@@ -254,6 +268,7 @@ GENERATORS: tuple[Callable[[random.Random], Sample], ...] = (
     prom_openmetrics,
     prom_millions,
     prom_ray,
+    prom_dynamo,
     prom_engines,
     prom_two_models,
     prom_no_positions,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from .process import Counts, Round, count, counters, hazards, histogram, joined, simulate, told
 from .truth import Sample, pooled
-from .wrap import cut, document, documents, encode
+from .wrap import cut, document, documents, encode, event_stream
 
 Json = dict[str, object]
 
@@ -135,11 +135,8 @@ def per_request_stream(rng: random.Random) -> Sample:
     usage = {"prompt_tokens": 9, "completion_tokens": tokens, "total_tokens": 9 + tokens}
     metrics = {"speculative_decoding": _speculative(rounds, gamma, steps=False)}
     chunks.append(head | {"choices": [], "usage": usage, "metrics": metrics})
-    lines = []
-    for text in [*map(json.dumps, chunks), "[DONE]"]:
-        lines += [f"data: {text}", ""]
     total = counters(rounds, gamma, positions=True)
-    return pooled("vllm.per_request_stream", "vllm", encode(rng, lines), total)
+    return pooled("vllm.per_request_stream", "vllm", event_stream(rng, chunks), total)
 
 
 def _bench_lines(truth: Counts) -> list[str]:

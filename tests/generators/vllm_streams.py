@@ -9,7 +9,17 @@ from collections.abc import Callable
 from .process import count, counters, joined
 from .truth import Sample, grouped, pooled
 from .vllm_lines import MARK, engine_line, full_windows, line_0102, window_lines
-from .wrap import Clock, compose, cut, encode, interleave, log_file, noise, vllm_prefix
+from .wrap import (
+    Clock,
+    braid,
+    compose,
+    cut,
+    encode,
+    interleave,
+    log_file,
+    noise,
+    vllm_prefix,
+)
 
 
 def v1_log_json_lines(rng: random.Random) -> Sample:
@@ -65,11 +75,8 @@ def v1_log_two_containers(rng: random.Random) -> Sample:
         lines = interleave(rng, window_lines(rng, line_0102, shown))
         queues.append([dress(line, True) for line in lines])
         groups.append(({"container": name}, counters(joined(windows), gamma, positions=True)))
-    merged = []
-    while any(queues):
-        merged.append(rng.choice([queue for queue in queues if queue]).pop(0))
     codes = ["mixed_gamma", "multi_series"]
-    data = encode(rng, merged)
+    data = encode(rng, braid(rng, queues))
     return grouped("vllm.v1_log_two_containers", "vllm", data, groups, codes=codes)
 
 

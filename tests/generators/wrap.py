@@ -89,6 +89,14 @@ def interleave(
     return mixed
 
 
+def braid(rng: random.Random, queues: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of several writers in one log, each writer's in order."""
+    left, mixed = [list(reversed(queue)) for queue in queues], []
+    while any(left):
+        mixed.append(rng.choice([queue for queue in left if queue]).pop())
+    return mixed
+
+
 def cut(rng: random.Random, record: str, after: str, before: str) -> str:
     """The record broken off behind the first `after` and ahead of the last `before`."""
     start, stop = record.index(after) + len(after) + 1, record.rindex(before)
@@ -200,3 +208,11 @@ def documents(rng: random.Random, rows: Sequence[object], tail: str | None = Non
     if tail is None and shape < 0.5:
         return document(rng, list(rows))
     return encode(rng, [json.dumps(row) for row in rows], tail)
+
+
+def event_stream(rng: random.Random, chunks: Sequence[object]) -> bytes:
+    """A response as it is streamed: an event a chunk, and the mark of the end."""
+    lines = []
+    for text in [*map(json.dumps, chunks), "[DONE]"]:
+        lines += [f"data: {text}", ""]
+    return encode(rng, lines)

@@ -20,7 +20,7 @@ from gammaplan import (
     predict_speedup,
     speedup_interval,
 )
-from gammaplan.model.costing import fitted_cost, pooled_costs, timed_cost
+from gammaplan.model.costing import fitted_cost, pooled_costs
 
 ALPHA = st.floats(0.05, 0.98)
 GAMMAS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
@@ -139,11 +139,26 @@ def test_a_power_cost_keeps_its_steps():
     assert cost.round_cost(3) == pytest.approx(1.2 * smooth.round_cost(3))
 
 
-def test_timed_cost():
-    cost = timed_cost(14.1, 1.8, verify_ms=18.5, gamma=4)
-    assert cost.c == pytest.approx(1.8 / 14.1)
-    assert cost.verify_slope == pytest.approx((18.5 / 14.1 - 1) / 4)
-    assert timed_cost(10, 1, verify_ms=9, gamma=4).verify_slope == 0
+def test_a_timed_pass_is_taken_out_of_the_slope():
+    costs = {2: 1.6, 6: 2.6}
+    whole = fitted_cost(costs).line.slope
+    for name, other in (("c", "verify_slope"), ("verify_slope", "c")):
+        line = fitted_cost(costs, **{name: 0.1}).line
+        assert getattr(line, name) == 0.1
+        assert getattr(line, other) == pytest.approx(whole - 0.1)
+
+
+def test_timings_of_both_passes_leave_the_fixed_part_to_the_runs():
+    fit = fitted_cost({4: 2.0}, c=0.1, verify_slope=0.05)
+    assert fit.timed
+    assert (fit.line.c, fit.line.verify_slope) == (0.1, 0.05)
+    assert fit.line.overhead == pytest.approx(0.4)
+
+
+def test_a_timed_draft_that_exceeds_the_slope_of_the_runs_stays_as_timed():
+    fit = fitted_cost({2: 1.3, 6: 1.7}, c=0.3)
+    assert (fit.line.c, fit.line.verify_slope, fit.line.overhead) == (0.3, 0.0, 0.0)
+    assert min(fit.residuals) < -0.1
 
 
 @given(st.floats(1.0, 1.2), st.floats(0.05, 0.8))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-verification = pytest.importorskip("gammaplan.model.verification")
+from gammaplan import verify_chain
 
 P, Q = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # target and draft, over the tokens A and B
 ROUNDS = 200_000
@@ -15,7 +15,7 @@ def share_of_a(drafted, lengths):
     p = np.tile(P, (3, 1))
     q = np.tile(Q, (2, 1))
     rng = np.random.default_rng(1)
-    done = verification.verify_chain(p, q, drafted, rng=rng, lengths=lengths)
+    done = verify_chain(p, q, drafted, rng=rng, lengths=lengths)
     first = np.where(done.accepted > 0, drafted[:, 0], done.token)
     return float((first == 0).mean())
 
@@ -45,7 +45,7 @@ def test_dropping_a_greedy_token_is_exact():
     greedy = np.zeros((ROUNDS, 2), dtype=int)
     for length in (0, 1):
         p, q = np.tile(P, (3, 1)), np.tile([1.0, 0.0], (2, 1))
-        done = verification.verify_chain(
+        done = verify_chain(
             p, q, greedy, rng=np.random.default_rng(2), lengths=np.full(ROUNDS, length)
         )
         first = np.where(done.accepted > 0, 0, done.token)

@@ -12,9 +12,12 @@ from gammaplan.model.estimate import Counts
 from gammaplan.model.estimation import estimate
 from gammaplan.model.intervals import (
     FEWEST_BLOCKS,
+    MOST_ALIKE,
     MOST_BLOCKS,
+    MOST_KEPT,
     Blocks,
     Requests,
+    alike,
     clopper_pearson,
     cluster_interval,
     wilson,
@@ -147,8 +150,81 @@ def test_the_wider_interval_is_given_and_named():
     assert wider.low < exact.low < exact.high < wider.high
 
 
-def test_intervals_of_long_records_contain_the_limit(coverage):
+@pytest.fixture(scope="module")
+def shares(coverage):
+    """What the benchmark finds for every record."""
+    long = {s: coverage.found(s) for s in coverage.SCENARIOS}
+    return long | {s: coverage.found(s, 300) for s in coverage.SHORT}
+
+
+def test_intervals_of_long_records_contain_the_limit(coverage, shares):
     least = 0.93 - coverage.allowance(0.93, coverage.RUNS)
-    found = {s.name: coverage.covered(s) for s in coverage.SCENARIOS if s.long}
+    found = {s.name: share.covered for s, share in shares.items() if s.long}
     assert {name: share for name, share in found.items() if share < least} == {}
     assert np.mean(list(found.values())) >= 0.94
+
+
+def test_independent_blocks_of_rounds_are_rarely_called_alike(coverage, shares):
+    most = 0.03 + coverage.allowance(0.03, coverage.RUNS)
+    found = {s.name: share.warned for s, share in shares.items() if s.name.startswith("indep")}
+    long = {name: share for name, share in found.items() if ",000" in name}
+    assert len(long) >= 4
+    assert max(long.values()) <= most
+
+
+def test_records_that_seldom_change_state_are_called_too_short(coverage, shares):
+    """Of two states far apart; of the shortest many records show only one of the two."""
+    apart = [share for s, share in shares.items() if not s.long and "0.9 and 0.5" in s.name]
+    shortest, *others, longest = apart
+    assert shortest.warned > 0.75
+    assert [share.either for share in others] == pytest.approx([1, 1, 1], abs=0.05)
+    assert min(share.covered for share in (*others, longest)) > 0.87
+    assert longest.covered > 0.93 - coverage.allowance(0.93, 300)
+
+
+def in_turns(each, times):
+    """Blocks in which good and bad stretches of `each` records take turns, `times` each."""
+    blocks = Blocks()
+    for a in ([9.0] * each + [5.0] * each) * times:
+        blocks.add(a, 10.0)
+    return blocks
+
+
+@pytest.mark.parametrize(("each", "times", "same"), [(1, 40, False), (4, 10, True), (40, 1, True)])
+def test_neighbours_that_take_turns_are_not_alike_and_stretches_are(each, times, same):
+    assert alike(in_turns(each, times).array(MOST_KEPT)) == same
+
+
+def test_blocks_without_spread_are_not_alike():
+    assert not alike(np.array([[8.0, 10.0]] * 40))
+
+
+def test_fewer_than_ten_blocks_are_too_few_to_tell():
+    assert not alike(np.array([[9.0, 10.0]] * 5 + [[5.0, 10.0]] * 4))
+    assert alike(np.array([[9.0, 10.0]] * 5 + [[5.0, 10.0]] * 5))
+
+
+def test_neighbours_that_are_alike_are_merged_to_a_few_blocks():
+    found = in_turns(40, 1).independent()
+    assert 4 <= len(found) <= MOST_ALIKE
+    assert found.sum(axis=0).tolist() == in_turns(40, 1).array().sum(axis=0).tolist()
+    assert len(in_turns(1, 40).independent()) >= FEWEST_BLOCKS
+
+
+@pytest.mark.parametrize("first", [0, 1, 79, 80, 500])
+@pytest.mark.parametrize("second", [0, 1, 81, 3_000])
+def test_blocks_of_two_parts_are_joined_in_order(first, second):
+    parts = Blocks(), Blocks()
+    for part, start, stop in ((parts[0], 0, first), (parts[1], first, first + second)):
+        for i in range(start, stop):
+            part.add(float(i), 1.0)
+    before = [list(s) for s in parts[0].sums]
+    found = parts[0].joined(parts[1])
+    assert len(found.sums) <= MOST_KEPT
+    assert [sum(column) for column in zip(*found.sums, strict=True)] == (
+        [sum(range(first + second)), first + second] if first + second else []
+    )
+    means = [a / n for a, n in found.sums]
+    assert means == sorted(means)
+    assert max([n for _, n in found.sums], default=1) <= found.size
+    assert parts[0].sums == before

@@ -54,20 +54,27 @@ def claims(line: bytes) -> bool:
 
 def read(blocks: Iterator[Block]) -> Iterator[Item]:
     """A record a request; totals by kind of draft where several were mixed in the requests."""
-    log = _Log()
+    log = Log()
     for line in matching(blocks, MARKS):
         yield from log.take(line)
-        if log.held >= MOST_HELD:
+        if log.full:
             yield from log.flush(final=False)
     yield from log.flush(final=True)
 
 
 @dataclass
-class _Log:
+class Log:
+    """The servers that write to one log, and what was said of their drafts."""
+
     servers: dict[str, Server] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     held: int = 0
     speculative: bool = False
+
+    @property
+    def full(self) -> bool:
+        """Whether enough requests are held for their records to be made."""
+        return self.held >= MOST_HELD
 
     def take(self, line: Line) -> Iterator[Item]:
         """One line of interest."""

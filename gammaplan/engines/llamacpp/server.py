@@ -125,6 +125,9 @@ class Server:
         self.requests = held
         own = [r for r in ready if r.drafted]
         if self.by_kind or (kinds and not self.drafted):
+            for request in own:
+                counts = Counts(None, request.drafted, request.accepted)
+                yield Record(counts, self.labels, "request", request.task, repeated=True)
             if final:
                 yield from self._totals(kinds, settings)
             return

@@ -17,6 +17,7 @@ _COUNTERS = {
 }
 _GAUGES = ("spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens")
 FAMILIES = tuple(f"sglang{mark}{name}" for mark in ":_" for name in (*_COUNTERS, *_GAUGES))
+SETTINGS = tuple(f"sglang{m}spec_{n}" for m in ":_" for n in ("num_steps", "num_draft_tokens"))
 _RANKS = {"tp_rank", "pp_rank", "moe_ep_rank", "ep_rank", "attn_tp_rank", "pid"}
 _PLACES = ("instance", "pod", "engine_type")
 MOST_GAMMA = 4_096

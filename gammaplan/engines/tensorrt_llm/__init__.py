@@ -4,6 +4,7 @@ from gammaplan.engines.base import ExpositionFormat, JsonFormat, LogFormat, Word
 from gammaplan.engines.tensorrt_llm import bench, counters, iterations, requests
 
 NAME = "tensorrt-llm"
+ALIASES = ("trtllm", "trt-llm")
 WORDS = (
     Word("acceptanceLength", "mean_length"),
     Word("acceptance_rate", "pooled_rate"),

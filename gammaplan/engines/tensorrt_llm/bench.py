@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from gammaplan.data.findings import finding
 from gammaplan.engines.base import Dropped, Item, Record
 from gammaplan.engines.lines import Block, matching
-from gammaplan.engines.tensorrt_llm.walk import parts
 from gammaplan.engines.values import whole_number
+from gammaplan.engines.walk import parts
 from gammaplan.model.estimate import Counts
 
 MARKS = (

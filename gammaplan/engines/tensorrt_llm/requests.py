@@ -5,8 +5,8 @@ from typing import Any
 
 from gammaplan.data.findings import finding
 from gammaplan.engines.base import Dropped, Item, Labels, Record
-from gammaplan.engines.tensorrt_llm.walk import Around, parts
 from gammaplan.engines.values import whole_number
+from gammaplan.engines.walk import Around, parts
 from gammaplan.model.estimate import Counts
 
 _ACCEPTED, _DRAFTED = "total_accepted_draft_tokens", "total_draft_tokens"

@@ -4,6 +4,7 @@ from gammaplan.engines.base import ExpositionFormat, JsonFormat, LogFormat, Word
 from gammaplan.engines.vllm import counters, diffusion, log, reader, reports, requests, v0
 
 NAME = "vllm"
+ALIASES: tuple[str, ...] = ()
 WORDS = (
     Word("Mean acceptance length", "mean_length", "0.8.5: less 1"),
     Word("Draft acceptance rate", "pooled_rate"),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -174,7 +174,7 @@ def _added_alike(instance: str, columns: list[list[bytes]], gamma: int) -> Itera
         figures = tuple(float(u) for u in columns[RATES][i].split(b","))
         totals = (int(accepted[i]), int(drafted[i]), float(length[i]))
         window = Window(*totals, figures, undefined=False)
-        yield from _counted(window, instance, "")
+        yield from counted(window, instance, "")
 
 
 def _thousandths(rows: list[bytes], gamma: int) -> Floats:
@@ -185,14 +185,19 @@ def _thousandths(rows: list[bytes], gamma: int) -> Floats:
 
 
 def _records(line: Line, longest: dict[str, int]) -> Iterator[Item]:
-    window = parse(line.text)
-    if window is None or not (line.whole or _ends_whole(line.text)):
-        yield Dropped("a SpecDecoding line", line.offset)
-        return
-    time = _TIME.search(line.text)
-    name = time[1] if time else line.time or ""
-    instance = line.instance or ""
-    yield from _counted(window, instance, name, line.offset, longest.get(instance))
+    """The windows of one line: several where processes wrote into each other's lines."""
+    text = line.text
+    further = [match.start() for match in re.finditer(MARK.decode(), text)][1:]
+    for start, end in pairwise([0, *further, len(text)]):
+        part = text[start:end]
+        window = parse(part)
+        if window is None or not (line.whole or end < len(text) or ends_whole(part)):
+            yield Dropped("a SpecDecoding line", line.offset)
+            continue
+        times = _TIME.findall(text[:start] if start else part)
+        name = times[-1 if start else 0] if times else line.time or ""
+        instance = line.instance or ""
+        yield from counted(window, instance, name, line.offset, longest.get(instance))
 
 
 def parse(text: str) -> Window | None:
@@ -218,14 +223,15 @@ def parse(text: str) -> Window | None:
     )
 
 
-def _ends_whole(text: str) -> bool:
+def ends_whole(text: str) -> bool:
     """Whether a last line without its newline ends where a record may end."""
     return bool(re.search(r"(?:tokens|acceptance rate: [\d.]+%|nan%|\d\.\d{3})$", text))
 
 
-def _counted(
+def counted(
     window: Window, instance: str, name: str, offset: int = -1, stated: int | None = None
 ) -> Iterator[Item]:
+    """The record of one window, and what its figures make worth saying."""
     group: Labels = {"container": instance} if instance else {}
     gamma = len(window.rates) or stated
     if window.undefined:

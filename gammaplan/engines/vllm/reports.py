@@ -92,11 +92,12 @@ def read_bench_json(values: Iterator[Any]) -> Iterator[Item]:
             yield value
         elif claims_bench(value):
             names = ("num_drafts", "draft_tokens", "accepted_tokens")
-            figures = [whole_number(value.get(f"spec_decode_{name}")) for name in names]
-            if None in figures:
+            found = [whole_number(value.get(f"spec_decode_{name}")) for name in names]
+            figures = [figure for figure in found if figure is not None]
+            if len(figures) < len(names):
                 yield Dropped("a benchmark result without drafts, draft tokens or accepted tokens")
                 continue
-            totals = dict(zip(("rounds", "drafted", "accepted"), map(int, figures), strict=True))  # type: ignore[arg-type]  # None was ruled out
+            totals = dict(zip(("rounds", "drafted", "accepted"), figures, strict=True))
             rates = fractions(value.get("spec_decode_per_position_acceptance_rates")) or []
             model = value.get("model_id")
             group = {"model_name": model} if isinstance(model, str) else {}

@@ -10,6 +10,12 @@ from gammaplan.errors import DomainError
 from gammaplan.model.estimate import Counts
 
 
+def _body(value: Any) -> Any:  # Any: parsed JSON
+    """The response itself, out of a row of a batch's results."""
+    response = value.get("response") if isinstance(value, dict) else None
+    return response["body"] if isinstance(response, dict) and "body" in response else value
+
+
 def _metrics(value: Any) -> Any:  # Any: parsed JSON
     metrics = value.get("metrics") if isinstance(value, dict) else None
     return metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
@@ -17,6 +23,7 @@ def _metrics(value: Any) -> Any:  # Any: parsed JSON
 
 def claims(value: Any) -> bool:  # Any: parsed JSON
     """A response, or one chunk of it, that carries the block."""
+    value = _body(value)
     return isinstance(_metrics(value), dict) or (
         isinstance(value, dict) and "acceptance_histogram" in value and "num_spec_steps" in value
     )
@@ -24,10 +31,11 @@ def claims(value: Any) -> bool:  # Any: parsed JSON
 
 def read(values: Iterator[Any]) -> Iterator[Item]:
     """A record a request; the rounds one by one where they were recorded."""
-    for index, value in enumerate(values):
-        if isinstance(value, Dropped):
-            yield value
+    for index, row in enumerate(values):
+        if isinstance(row, Dropped):
+            yield row
             continue
+        value = _body(row)
         block = _metrics(value) if isinstance(value, dict) and "metrics" in value else value
         if not isinstance(block, dict) or "num_spec_steps" not in block:
             continue  # a response, or a chunk of one, without speculative decoding

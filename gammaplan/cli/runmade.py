@@ -1,0 +1,96 @@
+"""One run from the figures of its row: its speedup, by whichever way it was given."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from gammaplan.cli.runfiles import Row
+from gammaplan.cli.runrows import SPEEDS
+from gammaplan.errors import DomainError, InputError
+from gammaplan.model.runs import Run
+
+TOO_FAST, TOO_SLOW = 1.5, 0.02  # × (γ + 1), and ×: no round is so cheap, no loss so large
+WAYS_TO_A_RUN = (
+    "--gamma with --speedup, or with --baseline-tps and --spec-tps (or both in ms); "
+    "--run gamma=5,speedup=1.4,…; or --runs FILE"
+)
+
+
+def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, float]:
+    """The plain speed for rows without their own: the one given, else that of the γ = 0 rows.
+
+    Where there are neither and every row has the same baseline, that one: it is known then.
+    """
+    found = dict(given)
+    plain = [r for r in rows if r.figures.get("gamma") == 0]
+    for unit in ("tps", "ms") if not found else ():
+        names = (f"baseline_{unit}", f"spec_{unit}")
+        values = [_float(r.figures[n]) for r in plain for n in names if n in r.figures]
+        if any(not v > 0 for v in values):
+            raise InputError(f"{plain[0].where}: the speed without speculation must be above 0")
+        if values:
+            found[f"baseline_{unit}"] = math.exp(math.fsum(map(math.log, values)) / len(values))
+    if not found:
+        seen = {(n, _float(r.figures[n])) for r in rows for n in SPEEDS[::2] if n in r.figures}
+        found = dict(seen) if len(seen) == 1 and next(iter(seen))[0].startswith("base") else {}
+    return found
+
+
+def run_of(row: Mapping[str, object], baseline: Mapping[str, float]) -> Run:
+    """The run of one row; `baseline` is the plain speed of rows without their own."""
+    figures = {n: v for n, v in row.items() if n not in ("batch", "topk")}
+    gamma = figures.pop("gamma", None)
+    if not isinstance(gamma, int | float):
+        raise DomainError("the draft length (gamma) is missing")
+    if gamma != int(gamma):
+        raise DomainError(f"gamma must be a whole number, got {gamma:g}")
+    speed = _speedup(figures, baseline)
+    if speed > TOO_FAST * (gamma + 1) or speed < TOO_SLOW:
+        raise DomainError(
+            f"a speedup of {speed:.4g} at gamma {gamma:g} cannot be (a round emits at most "
+            f"{gamma + 1:g} tokens); are both speeds of one unit and one set-up?"
+        )
+    if "accepted_per_round" in figures and "mean_length" not in figures:
+        figures["mean_length"] = 1 + _float(figures["accepted_per_round"])
+    survival = figures.get("survival")
+    return Run(
+        int(gamma),
+        speed,
+        mean_length=_given(figures, "mean_length"),
+        pooled_rate=_given(figures, "pooled_rate"),
+        survival=survival if isinstance(survival, tuple) else None,
+        drafted_per_round=_given(figures, "drafted_per_round"),
+    )
+
+
+def _given(figures: Mapping[str, object], name: str) -> float | None:
+    return _float(figures[name]) if name in figures else None
+
+
+def _float(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _speedup(figures: Mapping[str, object], baseline: Mapping[str, float]) -> float:
+    """Speed with over without speculation, by the one way in which it was given."""
+    own = {n: _float(figures[n]) for n in SPEEDS if n in figures}
+    if zero := [n for n, v in own.items() if not v > 0]:
+        raise DomainError(f"{zero[0]} must be above 0, got {own[zero[0]]:g}")
+    if not any(n.startswith("baseline") for n in own):
+        own |= {} if "speedup" in own else baseline
+    ways = []
+    if {"baseline_tps", "spec_tps"} <= own.keys():
+        ways.append(own["spec_tps"] / own["baseline_tps"])
+    if {"baseline_ms", "spec_ms"} <= own.keys():
+        ways.append(own["baseline_ms"] / own["spec_ms"])
+    if "speedup" in own:
+        ways.append(own["speedup"])
+    if not ways:
+        units = sorted(n for n in own if "_" in n)
+        if len(units) > 1:
+            raise DomainError(f"{' and '.join(units)} have different units; give both in one")
+        missing = "baseline" if any(n.startswith("spec") for n in own) else "speed with speculation"
+        raise DomainError(f"the {missing} is missing; give {WAYS_TO_A_RUN}")
+    if max(ways) > 1.02 * min(ways):
+        shown = " and ".join(f"{way:.4g}" for way in ways)
+        raise DomainError(f"the speeds contradict each other: a speedup of {shown}")
+    return ways[0]

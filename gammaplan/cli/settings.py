@@ -1,0 +1,82 @@
+"""plan --engine: the settings to paste, and those that check the plan on the engine."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gammaplan.data.findings import finding
+from gammaplan.engines.settings.base import DRAFT, TARGET, Wanted, parse, refuse_unsafe, settings
+from gammaplan.errors import DomainError, InputError
+from gammaplan.model.schedule import Range
+
+if TYPE_CHECKING:
+    from gammaplan.cli.evidence import Case, Cases
+
+
+class EngineFlags(NamedTuple):
+    """The options about the engine that is to run the plan."""
+
+    engines: Sequence[str]
+    method: str | None
+    target: str | None
+    draft: str | None
+    layers: int | None
+
+
+def add_settings(
+    result: MutableMapping[str, Any],  # Any: the result of plan, one or in groups
+    cases: Cases,
+    flags: EngineFlags,
+) -> None:
+    """Write the settings of every plan into it, and what to know of them into the findings."""
+    parts = result.get("groups") or [result]
+    for part, case in zip(parts, cases.cases, strict=False):
+        part["settings"], part["checks"] = _settings(part, case, cases, flags)
+    cases.note("engine", list(flags.engines), "flag")
+    for name, value in (("target", flags.target), ("draft", flags.draft)):
+        if value is not None:
+            cases.note(name, value, "flag")
+    if flags.layers is not None:
+        cases.note("mtp_layers", flags.layers, "flag")
+
+
+def _settings(
+    part: MutableMapping[str, Any], case: Case, cases: Cases, flags: EngineFlags
+) -> tuple[dict[str, str], dict[str, str]]:
+    if part["gamma"] is None:
+        cases.findings.append(finding("no_settings"))
+        return {}, {}
+    longest = max([part["gamma"], *(r["gamma"] for r in part["schedule"])])
+    survival = case.acceptance.survival(range(1, longest + 1)).tolist()
+    wanted = Wanted(
+        part["gamma"],
+        target=flags.target or _named(case) or TARGET,
+        draft=flags.draft or DRAFT,
+        schedule=tuple(
+            Range(r["batch_low"], r["batch_high"], r["gamma"]) for r in part["schedule"]
+        ),
+        survival=tuple(survival),
+        layers=flags.layers,
+    )
+    texts, checks = {}, {}
+    for engine in flags.engines:
+        name, _ = parse(engine)
+        written = settings(engine, wanted, method=flags.method)
+        cases.findings += [f for f in written.findings if f not in cases.findings]
+        texts[name] = written.text
+        if written.check is not None:
+            checks[name] = written.check
+    return texts, checks
+
+
+def _named(case: Case) -> str | None:
+    """The model that the evidence is of, where it says so."""
+    model = case.labels.get("model")
+    if not isinstance(model, str):
+        return None
+    try:
+        refuse_unsafe("target", model)
+    except DomainError as error:
+        raise InputError(f"the evidence: {error}; give --target") from None
+    return model

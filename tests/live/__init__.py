@@ -1,0 +1,1 @@
+"""Live servers: endpoints, and a Prometheus of its own."""

@@ -1,0 +1,91 @@
+"""Intervals that rest on priors or on a fitted cost hold about their level.
+
+Set-ups are drawn from the priors' own law, runs with the priors' own noise, so the intervals should
+hold what they say: 80 %, a little more for the width that was stretched on real sweeps.
+"""
+
+import numpy as np
+import pytest
+
+from gammaplan import PowerCost, Run, calibrate
+from gammaplan.model.calibration import DEFAULT, EXPLICIT, falling_acceptance, own_variance
+from gammaplan.model.costing import fitted_cost
+from gammaplan.model.planning import predicted
+from gammaplan.model.prediction import speedup_interval
+from gammaplan.model.unmeasured import fitted_spread, prior_acceptance, prior_cost
+
+SETUPS = 150
+PRIOR = DEFAULT.unknown
+GAMMAS = np.arange(1, 9)
+LEVEL = pytest.approx(0.82, abs=0.05)  # 80 % and the stretch; repeats of the draw move by 0.03
+
+
+class Drawn:
+    """One set-up of the priors' law: its curves, and runs with their noise."""
+
+    def __init__(self, rng):
+        a, d, k, p = rng.normal(PRIOR.mean, PRIOR.sd)
+        self.rng = rng
+        self.law = falling_acceptance(a, d, (), EXPLICIT)
+        self.cost = PowerCost(float(np.exp(k)), p)
+        steps = rng.normal(0, np.sqrt(own_variance(PRIOR)), len(GAMMAS))
+        self.truth = np.log(self.law.expected_tokens(GAMMAS) / self.cost.round_cost(GAMMAS)) + steps
+
+    def speedup(self, gamma):
+        """What one run at this length measures."""
+        return float(np.exp(self.truth[gamma - 1] + self.rng.normal(0, PRIOR.run_noise)))
+
+    def run(self, gamma):
+        noise = np.exp(self.rng.normal(0, PRIOR.length_noise))
+        tokens = float(np.clip(self.law.expected_tokens(gamma) * noise, 1, gamma + 1))
+        return Run(gamma, self.speedup(gamma), mean_length=tokens)
+
+
+def held(intervals, rng):
+    """The share of runs, one a length, that fall into the interval of their set-up."""
+    inside = []
+    for _ in range(SETUPS):
+        drawn = Drawn(rng)
+        low, high = intervals(drawn)
+        shown = np.array([drawn.speedup(g) for g in GAMMAS])
+        inside.append((low <= shown) & (shown <= high))
+    return float(np.mean(inside))
+
+
+@pytest.mark.parametrize("lengths", [(3,), (2, 6)])
+def test_runs(lengths):
+    def intervals(drawn):
+        return speedup_interval(calibrate([drawn.run(g) for g in lengths]), GAMMAS)
+
+    assert held(intervals, np.random.default_rng(1)) == LEVEL
+
+
+def test_a_prior_stands_for_the_acceptance():
+    law, spread = prior_acceptance()
+
+    def intervals(drawn):
+        ahead = predicted(law, drawn.cost, GAMMAS, [spread])
+        return ahead.low, ahead.high
+
+    assert held(intervals, np.random.default_rng(2)) == LEVEL
+
+
+def test_a_prior_stands_for_the_cost():
+    cost, spread = prior_cost()
+
+    def intervals(drawn):
+        ahead = predicted(drawn.law, cost, GAMMAS, [spread])
+        return ahead.low, ahead.high
+
+    assert held(intervals, np.random.default_rng(3)) == LEVEL
+
+
+def test_a_cost_was_fitted_to_runs():
+    def intervals(drawn):
+        runs = [drawn.run(g) for g in (1, 4, 8)]
+        fit = fitted_cost({r.gamma: r.round_cost for r in runs})
+        worst = max(abs(r) for r in fit.residuals)
+        ahead = predicted(drawn.law, fit.cost, GAMMAS, [fitted_spread(worst)])
+        return ahead.low, ahead.high
+
+    assert held(intervals, np.random.default_rng(4)) == LEVEL
