@@ -17,6 +17,7 @@ _HOME = {
         "censored_alpha",
         "expected_tokens",
     ),
+    "adaptive": ("compare_policies",),
     "band": ("flat_band",),
     "calibration": ("Calibration", "calibrate"),
     "convert": (
@@ -34,9 +35,12 @@ _HOME = {
     "distributions": ("alpha_from_distributions", "residual", "transform"),
     "estimate": ("Counts",),
     "estimation": ("Estimate", "estimate"),
+    "hindsight": ("clairvoyant", "perfect_confidence"),
     "mixture": ("BetaGeometric",),
+    "policies": ("Discounted", "Heuristic", "Past"),
     "positions": ("PerPosition",),
     "prediction": ("predict_speedup", "speedup_interval"),
+    "processes": ("Regimes", "Requests", "Tokens", "drawn"),
     "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
     "tree": ("Tree", "optimal_tree"),
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
     from gammaplan.model.acceptance import ceiling as ceiling
     from gammaplan.model.acceptance import censored_alpha as censored_alpha
     from gammaplan.model.acceptance import expected_tokens as expected_tokens
+    from gammaplan.model.adaptive import compare_policies as compare_policies
     from gammaplan.model.band import flat_band as flat_band
     from gammaplan.model.calibration import Calibration as Calibration
     from gammaplan.model.calibration import calibrate as calibrate
@@ -85,12 +90,21 @@ if TYPE_CHECKING:
     from gammaplan.model.estimate import Counts as Counts
     from gammaplan.model.estimation import Estimate as Estimate
     from gammaplan.model.estimation import estimate as estimate
+    from gammaplan.model.hindsight import clairvoyant as clairvoyant
+    from gammaplan.model.hindsight import perfect_confidence as perfect_confidence
     from gammaplan.model.mixture import BetaGeometric as BetaGeometric
     from gammaplan.model.optimum import optimal_gamma as optimal_gamma
     from gammaplan.model.optimum import stationary_gamma as stationary_gamma
+    from gammaplan.model.policies import Discounted as Discounted
+    from gammaplan.model.policies import Heuristic as Heuristic
+    from gammaplan.model.policies import Past as Past
     from gammaplan.model.positions import PerPosition as PerPosition
     from gammaplan.model.prediction import predict_speedup as predict_speedup
     from gammaplan.model.prediction import speedup_interval as speedup_interval
+    from gammaplan.model.processes import Regimes as Regimes
+    from gammaplan.model.processes import Requests as Requests
+    from gammaplan.model.processes import Tokens as Tokens
+    from gammaplan.model.processes import drawn as drawn
     from gammaplan.model.rounds import Verified as Verified
     from gammaplan.model.runs import Run as Run
     from gammaplan.model.tree import Tree as Tree

@@ -27,6 +27,7 @@ COMMANDS = {
     "alpha": "Have logits of target and draft: α, and what sampling settings do to it.",
     "explain": "Have a run: where a round's time goes, and what would make it pay.",
     "tree": "Know how often each child is accepted: the best draft tree, or a chain instead.",
+    "adapt": "Have a trace, or an idea how α varies: whether an adaptive length is worth it.",
     "simulate": "Know α, or have logits: rounds played out, and whether a rule is lossless.",
     "schema": "The JSON Schema of a command's document.",
 }

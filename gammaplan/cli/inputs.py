@@ -24,11 +24,7 @@ def read_documents(files: Sequence[str]) -> list[Document]:
     """The documents in these files; each must know acceptance or a cost."""
     if list(files).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once, and was named twice")
-    documents = [_document(path) for path in files]
-    for d in documents:
-        if not d.slot("acceptance", parts_first=False) and not d.slot("cost", parts_first=False):
-            raise InputError(f"{d.source}: gammaplan.{d.command} {_why_nothing(d)}")
-    return documents
+    return [_document(path) for path in files]
 
 
 def has_batches(documents: Sequence[Document], pick: Sequence[str] | None) -> bool:
@@ -41,12 +37,12 @@ def has_batches(documents: Sequence[Document], pick: Sequence[str] | None) -> bo
 
 def _document(path: str) -> "Document":
     """The document in a file; a report of an engine is fitted first, and that is said."""
-    with _opened(path) as stream:
-        return _document_in(stream, path)
+    with opened(path) as stream:
+        return document_in(stream, path)
 
 
 @contextmanager
-def _opened(path: str) -> Iterator["BufferedReader"]:
+def opened(path: str) -> Iterator["BufferedReader"]:
     """An input that is closed again; standard input is left open."""
     from gammaplan.engines.lines import open_stream
 
@@ -58,7 +54,15 @@ def _opened(path: str) -> Iterator["BufferedReader"]:
             stream.close()
 
 
-def _document_in(stream: "BufferedReader", path: str) -> "Document":
+def document_in(stream: "BufferedReader", path: str) -> "Document":
+    """The document in an open input; it must know acceptance or a cost."""
+    d = _recognised(stream, path)
+    if not d.slot("acceptance", parts_first=False) and not d.slot("cost", parts_first=False):
+        raise InputError(f"{d.source}: gammaplan.{d.command} {_why_nothing(d)}")
+    return d
+
+
+def _recognised(stream: "BufferedReader", path: str) -> "Document":
     from gammaplan.documents.reading import as_document, read_document
     from gammaplan.engines.lines import named
 

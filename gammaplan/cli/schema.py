@@ -19,6 +19,7 @@ RESULTS = {
     "alpha": "alpha.AlphaResult",
     "explain": "planning.ExplainResult",
     "tree": "tree.TreeResult",
+    "adapt": "adapt.AdaptResult",
     "simulate": "simulate.SimulateResult",
 }
 GROUPED = ("tokens", "table", "optimum", "ceiling", "plan", "cost", "explain", "simulate")

@@ -393,6 +393,20 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "{rounds} rounds are too few to test what is emitted: at least 40 are needed",
     ),
+    "trace_in_parts": (
+        "note",
+        "requests of more than 4,096 tokens were replayed in parts ({parts} cut(s)): a policy "
+        "starts anew in each",
+    ),
+    "one_alpha_assumed": (
+        "note",
+        "acceptance by position was reduced to one α, {alpha}, around which outcomes are drawn",
+    ),
+    "outcomes_modelled": (
+        "note",
+        "up to {share} of a policy's rounds turn on outcomes that no round recorded: they are "
+        "drawn from recorded tokens at most 32 positions away",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

@@ -20,7 +20,8 @@ Labels: TypeAlias = dict[str, str]
 
 SHARED = {
     "addresses", "base", "fetch", "files", "groups", "lines", "live", "prometheus", "reading",
-    "reports", "responses", "series", "server", "shards", "times", "treesettings", "values", "walk",
+    "reports", "responses", "rounds", "series", "server", "shards", "times", "treesettings",
+    "values", "walk",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ def rows_of(result: Mapping[str, object]) -> list[Row]:
         return [
             {**_cells(part.get("labels") or {}), **row} for part in parts for row in rows_of(part)
         ]
-    rows = result.get("rows") or result.get("rules")
+    rows = result.get("rows") or result.get("rules") or result.get("policies")
     if isinstance(rows, list) and rows:
         return [_cells({k: v for k, v in row.items() if k != "labels"}) for row in rows]
     return [_cells({k: v for k, v in result.items() if k not in ("labels", "acceptance")})]

@@ -64,7 +64,7 @@ def test_the_examples_of_a_help_page_run(command: str, tmp_path):
     examples = re.findall(r"^ {8}(gammaplan .*)$", function.__doc__, re.MULTILINE)
     assert len(examples) >= 2
     for example in examples:
-        if not re.search(r"\.(log|prom|json)\b|https?://", example):  # the reader's own
+        if not re.search(r"\.(log|prom|jsonl?)\b|https?://", example):  # the reader's own
             run(example, where=tmp_path)
 
 

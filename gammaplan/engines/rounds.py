@@ -1,0 +1,205 @@
+"""Rounds one by one, in order: the traces on which policies are replayed."""
+
+import json
+import math
+from collections.abc import Iterator
+from io import BufferedReader
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gammaplan.engines.base import Dropped
+from gammaplan.engines.lines import DAMAGED
+from gammaplan.engines.values import LARGEST_VALUE, whole_number
+
+LONGEST_DRAFT = 255
+UNTOLD = "tells no single rounds (vLLM: --per-request-spec-decode-metrics detailed)"
+_DECODE = msgspec.json.Decoder().decode
+
+
+class Traced(NamedTuple):
+    """One round of one request; `confidence` has a value for each drafted token, if any."""
+
+    request: str
+    drafted: int
+    accepted: int
+    confidence: list[float] | None = None
+
+
+class Damaged(ValueError):
+    """A record that cannot be a round; the message says why."""
+
+
+def claims(value: Any) -> bool:  # Any: parsed JSON
+    """Whether a value is of one of the forms that tell rounds one by one."""
+    if isinstance(value, list):
+        return bool(value) and (claims(value[0]) or _is_row(value))
+    if not isinstance(value, dict):
+        return False
+    block = _block(value)
+    return (
+        {"drafted", "accepted"} <= value.keys()
+        or {"window", "accepted"} <= value.keys()
+        or (isinstance(block, dict) and "per_step_accepted" in block)
+        or any("accept_lengths" in c for c in _choices(value))
+    )
+
+
+def read_rounds(stream: BufferedReader, gamma: int | None = None) -> Iterator[Traced | Dropped]:
+    """The rounds of a trace; `gamma` is the draft length where the form does not tell it.
+
+    One JSON value a line, or one document of at most 64 MiB. What is damaged is
+    dropped, and its line is named.
+    """
+    names = _Names()
+    try:
+        for where, value in _numbered(stream):
+            if isinstance(value, Damaged):
+                yield Dropped(f"{where}: {value}")
+                continue
+            yield from _rounds(value, where, names, gamma)
+    except DAMAGED as error:
+        yield Dropped(f"the rest of the input, which is cut ({error})")
+
+
+class _Names:
+    """Names for requests that have none of their own."""
+
+    def __init__(self) -> None:
+        self.position = math.inf
+        self.count = 0
+
+    def at(self, position: object) -> str:
+        """The request of a position: a new one where positions start again."""
+        if isinstance(position, int | float):
+            self.count += position < self.position
+            self.position = position
+        return f"request {self.count}"
+
+
+def _numbered(stream: BufferedReader) -> Iterator[tuple[str, Any]]:
+    """Each value and where it stands."""
+    for number, line in enumerate(iter(lambda: stream.readline(LARGEST_VALUE), b""), 1):
+        text = line.strip().removeprefix(b"\xef\xbb\xbf").removeprefix(b"data:").strip()
+        if not text or text == b"[DONE]":
+            continue
+        value = _parsed(text)
+        if isinstance(value, Damaged) and number == 1 and text[:1] in b"[{":
+            whole = _parsed(line + stream.read(LARGEST_VALUE))
+            if not isinstance(whole, Damaged):
+                yield from _listed(whole)
+                return
+        yield f"line {number}", value
+
+
+def _listed(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list) and not _is_row(value):
+        for index, item in enumerate(value, 1):
+            yield f"record {index}", item
+    else:
+        yield "record 1", value
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return _DECODE(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return json.loads(text)  # takes NaN, which is named where it stands
+    except (ValueError, RecursionError):
+        return Damaged("is no JSON")
+
+
+def _rounds(value: Any, where: str, names: _Names, gamma: int | None) -> Iterator[Traced | Dropped]:
+    for index, (request, drafted, accepted, confidence) in enumerate(_told(value, names, gamma), 1):
+        try:
+            yield _checked(request, drafted, accepted, confidence)
+        except Damaged as error:
+            which = f", round {index}" if index > 1 or isinstance(value, list) else ""
+            yield Dropped(f"{where}{which}: {error}")
+    if not claims(value) and not isinstance(value, list):
+        lacks = (
+            UNTOLD
+            if isinstance(value, dict) and "metrics" in value
+            else "has no drafted and accepted"
+        )
+        yield Dropped(f"{where}: {lacks}")
+
+
+def _told(value: Any, names: _Names, gamma: int | None) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Request, drafted, accepted and confidence as a form tells them, not yet checked."""
+    if isinstance(value, list) and _is_row(value):  # exllamav3: position, window, accepted, average
+        yield names.at(value[0]), value[1], value[2], None
+    elif isinstance(value, list):
+        for item in value:
+            yield from _told(item, names, gamma)
+    elif not isinstance(value, dict):
+        return
+    elif "window" in value and "accepted" in value:
+        yield names.at(value.get("position")), value["window"], value["accepted"], None
+    elif "drafted" in value and "accepted" in value:
+        request = value.get("request")
+        name = "" if request is None else str(request)
+        yield name, value["drafted"], value["accepted"], value.get("confidence")
+    elif claims(value):
+        yield from _responses(value, names, gamma)
+
+
+def _responses(
+    value: dict[str, Any], names: _Names, gamma: int | None
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Whole requests: vLLM's steps, and Spec-Bench's lengths with the bonus token."""
+    block = _block(value)
+    if isinstance(block, dict) and "per_step_accepted" in block:
+        names.count += 1
+        name = str(value.get("id") or value.get("request_id") or names.count)
+        pair = block.get("per_step_drafted"), block["per_step_accepted"]
+        drafts, kept = (side if isinstance(side, list) else [] for side in pair)
+        if len(drafts) != len(kept):
+            yield name, f"{len(drafts)} steps", f"{len(kept)} steps", None
+            return
+        for drafted, accepted in zip(drafts, kept, strict=True):
+            yield name, drafted, accepted, None
+        return
+    for choice in _choices(value):
+        names.count += 1
+        for length in choice.get("accept_lengths") or []:
+            whole = whole_number(length)
+            yield f"choice {names.count}", gamma, None if not whole else whole - 1, None
+
+
+def _checked(request: str, drafted: Any, accepted: Any, confidence: Any) -> Traced:
+    d, a = whole_number(_real(drafted)), whole_number(_real(accepted))
+    if d is None or a is None or a > d:
+        raise Damaged(f"accepted {accepted!r:.60} of {drafted!r:.20} drafted")
+    if d > LONGEST_DRAFT:
+        raise Damaged(f"{d} drafted, more than {LONGEST_DRAFT}")
+    if confidence is None:
+        return Traced(request, d, a)
+    if not isinstance(confidence, list) or len(confidence) != d:
+        count = len(confidence) if isinstance(confidence, list) else "no list of"
+        raise Damaged(f"{count} confidences for {d} drafted tokens")
+    if not all(_real(p) is not None and 0 <= p <= 1 for p in confidence):
+        raise Damaged("a confidence outside [0, 1]")
+    return Traced(request, d, a, confidence)
+
+
+def _real(value: Any) -> Any:
+    """`value` if it is a finite number, else None."""
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if good and math.isfinite(value) else None
+
+
+def _is_row(value: list[Any]) -> bool:
+    return len(value) == 4 and all(isinstance(v, int | float) for v in value)
+
+
+def _block(value: dict[str, Any]) -> Any:
+    metrics = value.get("metrics")
+    return metrics.get("speculative_decoding") if isinstance(metrics, dict) else value
+
+
+def _choices(value: dict[str, Any]) -> list[dict[str, Any]]:
+    choices = value.get("choices")
+    return [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
