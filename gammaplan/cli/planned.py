@@ -49,12 +49,16 @@ class Asked(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """The answer, the account of its inputs, the gates that failed, and what drafts."""
+    """The answer, the account of its inputs, the gates that failed, and what drafts.
+
+    `by_range` are the speedups of each length from 0 on in each range of a schedule.
+    """
 
     result: dict[str, Any]
     cases: Cases
     failed: list[str]
     method: str | None
+    by_range: Sequence[Sequence[float]] = ()
 
 
 def planned(asked: Asked) -> Planned:

@@ -280,7 +280,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "engine_limit": (
         "warning",
-        "{engine} drafts at most {most} tokens, and the plan is γ {gamma}: {most} is written",
+        "{engine} drafts at most {most} tokens, and the plan is γ {planned}: γ {gamma} is written",
     ),
     "mtp_multiple": (
         "warning",

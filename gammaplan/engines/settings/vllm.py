@@ -35,12 +35,12 @@ class Vllm(Writer):
         """The hard cap of tokens in a step."""
         return 32 if version < LONG_SINCE else 128
 
-    def legal(self, gamma: int, wanted: Wanted) -> int:
-        """Beyond the layers of an MTP head, a multiple of them."""
+    def takes(self, gamma: int, wanted: Wanted) -> bool:
+        """Beyond the layers of an MTP head, multiples of them alone."""
         layers = wanted.layers
-        if wanted.method != "mtp" or not layers or gamma <= layers:
-            return gamma
-        return gamma - gamma % layers
+        if wanted.method != "mtp" or not layers:
+            return True
+        return gamma <= layers or gamma % layers == 0
 
     def off(self, wanted: Wanted, version: Version) -> str:
         """The server without a configuration of drafts."""
