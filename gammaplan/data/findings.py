@@ -318,6 +318,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "of {curves} curves several have one batch and context, so they are of different models or "
         "set-ups; --pick curve=NAME chooses one",
     ),
+    "curve_without_cost": (
+        "warning",
+        "the passes of {curve} make no cost and are shown alone: {why}",
+    ),
     "batch_not_measured": (
         "warning",
         "nothing was measured at batch {batches} and nothing beyond what was is assumed; "

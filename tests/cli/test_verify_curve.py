@@ -162,6 +162,34 @@ def test_what_is_odd_about_a_curve_is_said(cli, written, text, code):
     assert code in {w["code"] for w in whole["warnings"]}
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("curve,tokens,relative,ms\na,1,1,\na,8,2.4,\nb,1,,5\nb,2,,6\n", ["--draft-ms", "1"],
+         "the passes of curve=a make no cost and are shown alone: its times are relative"),
+        ("context,tokens,ms\n0,1,5\n0,2,6\n64,1,9\n", [],
+         "the passes of context=64 make no cost and are shown alone: a round of batch 1"),
+        ("context,tokens,ms\n0,1,5\n0,2,6\n0,4,7\n64,4,9\n", ["--batch", "1,2"],
+         "the passes of context=64 make no cost and are shown alone: the plain pass"),
+    ],
+)  # fmt: skip
+def test_a_curve_that_makes_no_cost_is_not_dropped_in_silence(cli, written, text, options, said):
+    whole = document(cli(["cost", "--verify-curve", written(text), *options, "--json"]))
+    assert len(whole["result"]["curves"]) == 2
+    (found,) = [w for w in whole["warnings"] if w["code"] == "curve_without_cost"]
+    assert found["message"].startswith(said)
+
+
+def test_without_a_pass_over_one_token_there_is_no_relative_time(cli, written):
+    path = written("context,tokens,ms\n0,1,5\n0,2,6\n64,4,9\n64,8,12\n")
+    curves = document(cli(["cost", "--verify-curve", path, "--json"]))["result"]["curves"]
+    assert [p["relative"] for p in curves[0]["points"]] == [1, 1.2]
+    assert [p["relative"] for p in curves[1]["points"]] == [None, None]
+    shown = cli(["cost", "--verify-curve", path]).stdout
+    assert shown.count("V(n)") == 1
+    assert "█" in shown.splitlines()[-1]
+
+
 def test_a_file_a_batch_makes_a_surface(cli, written):
     paths = [written(f"batch,tokens,ms\n{b},1,10\n{b},2,{10 + b}\n", f"b{b}.csv") for b in (1, 4)]
     words = ["cost", "--json"]
