@@ -6,8 +6,16 @@ from collections.abc import MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gammaplan.data.findings import finding
-from gammaplan.engines.settings.base import DRAFT, TARGET, Wanted, parse, refuse_unsafe, settings
-from gammaplan.errors import DomainError, InputError
+from gammaplan.engines.settings.base import (
+    DRAFT,
+    TARGET,
+    Wanted,
+    method_named,
+    parse,
+    refuse_unsafe,
+    settings,
+)
+from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.curve import curve
 from gammaplan.model.schedule import LONGEST, Range
 
@@ -60,7 +68,8 @@ def _settings(
     longest = max([part["gamma"], *(r["gamma"] for r in part["schedule"])])
     last = LONGEST if flags.max_gamma is None else min(flags.max_gamma, LONGEST)
     own = curve(case.acceptance, case.cost, range(last + 1)).speedup.tolist()
-    survival = case.acceptance.survival(range(1, max(longest, last) + 1)).tolist()
+    drafts = (case.of_hits or case).acceptance  # what an engine drafts not is not simulated
+    survival = drafts.survival(range(1, max(longest, last) + 1)).tolist()
     wanted = Wanted(
         part["gamma"],
         target=flags.target or _named(case) or TARGET,
@@ -72,7 +81,7 @@ def _settings(
         layers=flags.layers,
         speedups=(own, *by_range),
     )
-    texts, checks = {}, {}
+    texts, checks, drafted = {}, {}, False
     spelled = [parse(engine)[0] for engine in flags.engines]
     for engine, plain in zip(flags.engines, spelled, strict=True):
         name = plain if spelled.count(plain) == 1 else engine  # versions of one engine apart
@@ -81,7 +90,27 @@ def _settings(
         texts[name] = written.text
         if written.check is not None:
             checks[name] = written.check
+        drafted = drafted or written.gamma > 0
+    if drafted:
+        idle = _idle(wanted, flags, list(texts.values()))
+        cases.findings += [f for f in idle if f not in cases.findings]
     return texts, checks
+
+
+def _idle(wanted: Wanted, flags: EngineFlags, texts: Sequence[str]) -> list[Finding]:
+    """The options that no settings take, found by giving them another value."""
+    idle = []
+    if flags.layers is not None and method_named(flags.method or "") != "mtp":
+        idle.append("--mtp-layers")
+    for option, value, other in (
+        ("--target", flags.target, wanted._replace(target=f"{wanted.target}x")),
+        ("--draft", flags.draft, wanted._replace(draft=f"{wanted.draft}x")),
+    ):
+        if value is not None:
+            changed = [settings(e, other, method=flags.method).text for e in flags.engines]
+            if changed == texts:
+                idle.append(option)
+    return [finding("setting_unused", option=option) for option in idle]
 
 
 def _named(case: Case) -> str | None:

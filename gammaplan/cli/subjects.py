@@ -207,7 +207,8 @@ def _with_misses(case: Case, hit_rate: float) -> Case:
     old = case.cost_shape
     kind = old["kind"] if old else "given"
     price = cost_shape(cost, kind=kind, source=old and old["source"], labels=case.labels)
-    return Case(case.labels, law, shape, cost, price, case.gamma)
+    price["worst_residual"] = old and old["worst_residual"]
+    return Case(case.labels, law, shape, cost, price, case.gamma, of_hits=case)
 
 
 def _textbook(case: Case) -> Case:

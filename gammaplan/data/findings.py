@@ -291,6 +291,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
     ),
+    "setting_unused": (
+        "note",
+        "{option} changes none of the settings: nothing that drafts here takes it",
+    ),
     "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
     "in_use_unknown": (
         "note",

@@ -89,12 +89,14 @@ OPTIONS = {
         "-md": text,
         "--spec-type": one_of(
             "draft-simple", "draft-eagle3", "draft-mtp", "draft-dflash", "draft-dspark",
-            "ngram-simple",
+            "ngram-simple", "ngram-mod",
         ),
         "--spec-draft-n-max": whole(1),
         "--spec-draft-n-min": whole(0),
         "--spec-draft-p-min": real(0, 1),
-        "--spec-ngram-simple-size-m": whole(1),
+        "--spec-ngram-simple-size-m": whole(1, 1024),
+        "--spec-ngram-mod-n-max": whole(1, 1024),
+        "--spec-ngram-mod-n-min": whole(0, 1024),
         "--spec-synth-rates": text,
     },
     "llama.cpp old": {
@@ -319,8 +321,11 @@ def llamacpp(text_, version, old=False):
     if kind is None:
         need(len(found) == 1, "drafts without a type")
         return Meaning(0, target)
-    need((kind in ("draft-mtp", "ngram-simple")) == (draft is None), "with or without a draft")
-    own = "--spec-ngram-simple-size-m" if kind == "ngram-simple" else "--spec-draft-n-max"
+    own = {"ngram-simple": "--spec-ngram-simple-size-m", "ngram-mod": "--spec-ngram-mod-n-max"}.get(
+        kind, "--spec-draft-n-max"
+    )
+    need((kind in ("draft-mtp", "ngram-simple", "ngram-mod")) == (draft is None), "a draft or none")
+    need(kind != "ngram-mod" or found["--spec-ngram-mod-n-min"] <= found[own], "48 unless told")
     simulated = None
     if "--spec-synth-rates" in found:
         rates = tuple(float(x) for x in found["--spec-synth-rates"].split(","))

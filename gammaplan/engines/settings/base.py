@@ -29,10 +29,17 @@ _METHODS = {
     "medusa": "medusa",
     "dflash": "dflash draft-dflash",
     "dspark": "dspark draft-dspark",
-    "ngram": "ngram n-gram lookup prompt-lookup ngram-mod ngram-simple",
+    "ngram": "ngram n-gram lookup prompt-lookup ngram-simple",
+    "ngram-mod": "ngram-mod",
     "suffix": "suffix suffix-decoding",
 }
 METHODS = {alias: name for name, aliases in _METHODS.items() for alias in aliases.split()}
+
+
+def method_named(text: str) -> str:
+    """Our name of a method, or the text itself where there is none."""
+    plain = text.strip().lower()
+    return METHODS.get(re.sub(r"[ _]", "-", plain), plain)
 
 
 class Wanted(NamedTuple):
@@ -214,7 +221,7 @@ def _method(writer: Writer, version: Version, method: str | None, found: list[Fi
                 finding("method_assumed", engine=writer.name, method=known[0], others=others)
             )
         return "" if writer.infers else known[0]
-    name = METHODS.get(re.sub(r"[ _]", "-", method.strip().lower()), method.strip().lower())
+    name = method_named(method)
     if name not in known:
         raise DomainError(
             f"{_named(writer, version)} cannot draft by {method}; it can by {', '.join(known)}"
