@@ -240,7 +240,7 @@ def vllm(text_, version):
     need(version >= (0, 11) or gamma <= 32, "32 at most before 0.11")
     own = method in ("mtp", "ngram", "suffix")
     need(own != ("model" in config), f"{method} with or without a model")
-    need(method != "medusa" or version < (0, 24), "medusa is of older versions")
+    need(method != "medusa" or version < (0, 33), "medusa is of older versions")
     ranges = config.get("num_speculative_tokens_per_batch_size", [])
     if ranges:
         need(version >= (0, 24), "schedules are of 0.24 and later")

@@ -5,6 +5,7 @@ import json
 from gammaplan.engines.settings.base import OFF, Version, Wanted, Writer, ends, rates, shell
 
 JSON_SINCE, LONG_SINCE, SCHEDULE_SINCE, SYNTHETIC_SINCE = (0, 8), (0, 11), (0, 24), (0, 28)
+MEDUSA_BEFORE = (0, 33)
 WORDS = {
     "draft-model": "draft_model",
     "eagle": "eagle",
@@ -29,7 +30,7 @@ class Vllm(Writer):
         """Medusa heads went with the older versions."""
         if version < JSON_SINCE:
             return ["draft-model", "eagle", "medusa", "ngram"]
-        return [*WORDS, *(["medusa"] if version < LONG_SINCE else [])]
+        return [*WORDS, *(["medusa"] if version < MEDUSA_BEFORE else [])]
 
     def longest(self, version: Version) -> int | None:
         """The hard cap of tokens in a step."""
