@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gammaplan.cli.schema import document_schema
 from tests.engines.grammar import meaning
-from tests.support import rows
+from tests.support import DATA, rows
 
 GRID = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -332,6 +332,16 @@ def test_an_option_that_changes_no_settings_is_said(cli, options, unused):
     whole = document(cli(f"plan --alpha 0.7 --c 0.1 {options} --json"))
     said = [w["message"].split()[0] for w in whole["warnings"] if w["code"] == "setting_unused"]
     assert said == unused
+
+
+def test_misses_keep_the_interval_of_the_acceptance(cli):
+    words = f"plan {DATA / 'samples/vllm/v1_log_k7_two_windows.log'} --c 0.08 --json"
+    alone = document(cli(words))["result"]["rows"]
+    always = document(cli(f"{words} --hit-rate 1"))["result"]["rows"]
+    half = document(cli(f"{words} --hit-rate 0.5"))["result"]["rows"]
+    for whole, same, mixed in zip(alone[1:], always[1:], half[1:], strict=True):
+        assert (same["low"], same["high"]) == pytest.approx((whole["low"], whole["high"]))
+        assert 1 < mixed["high"] / mixed["low"] < whole["high"] / whole["low"]
 
 
 def test_two_versions_of_an_engine_are_both_written(cli):
