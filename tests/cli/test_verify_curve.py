@@ -180,6 +180,15 @@ def test_a_curve_that_makes_no_cost_is_not_dropped_in_silence(cli, written, text
     assert found["message"].startswith(said)
 
 
+def test_relative_times_among_others_are_relative_to_the_pass_over_one_token(cli, written):
+    path = written("tokens,ms,relative\n1,8,\n2,,1.5\n4,16,\n1,,1\n")
+    (curve,) = document(cli(["cost", "--verify-curve", path, "--json"]))["result"]["curves"]
+    assert [(p["tokens"], p["ms"]) for p in curve["points"]] == [(1, 8), (2, 12), (4, 16)]
+    done = cli(["cost", "--verify-curve", written("tokens,ms,relative\n2,9,\n4,,1.5\n")])
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert "some passes are in ms and others relative" in done.stderr
+
+
 def test_without_a_pass_over_one_token_there_is_no_relative_time(cli, written):
     path = written("context,tokens,ms\n0,1,5\n0,2,6\n64,4,9\n64,8,12\n")
     curves = document(cli(["cost", "--verify-curve", path, "--json"]))["result"]["curves"]
