@@ -109,12 +109,15 @@ def read_curves(path: str) -> list[Curve]:
             f"{source}: holds no timed pass; a column of tokens and one of ms (or relative), or "
             "the output of llama-bench or llama-batched-bench, was expected"
         )
-    return [_curve(key, points) for key, points in by_key.items()]
+    try:
+        return [_curve(key, points) for key, points in by_key.items()]
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def _curve(key: Key, points: list[Point]) -> Curve:
     relative = all(p.relative for p in points)
-    kept = [p for p in points if p.relative == relative]
+    kept = points if relative else _in_ms(points)
     if relative and not any(p.tokens == 1 for p in kept):
         kept = [Point(1, 1.0, None, True), *kept]  # what relative means
     counts = Counter(p.tokens for p in kept)
@@ -126,6 +129,20 @@ def _curve(key: Key, points: list[Point]) -> Curve:
         relative,
         sorted(n for n, times in counts.items() if times > 1),
     )
+
+
+def _in_ms(points: list[Point]) -> list[Point]:
+    """Points of which some may be relative: to the timed pass over one token."""
+    ones = [p.ms for p in points if p.tokens == 1 and not p.relative]
+    if not ones and any(p.relative for p in points):
+        raise ValueError(
+            "some passes are in ms and others relative, and none in ms is over one token"
+        )
+    return [
+        p._replace(ms=p.ms * math.fsum(ones) / len(ones), relative=False) if p.relative else p
+        for p in points
+        if not (p.relative and p.tokens == 1)
+    ]
 
 
 def _rows(text: str, source: str) -> Iterator[tuple[str, Mapping[str, object]]]:

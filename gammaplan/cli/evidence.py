@@ -25,7 +25,11 @@ WAYS_TO_C = "--c, --speed-ratio, or --draft-ms with --target-ms, or evidence tha
 
 
 class Case(NamedTuple):
-    """One question to answer; a command that can do without a cost gets a free one, unshaped."""
+    """One question to answer; a command that can do without a cost gets a free one, unshaped.
+
+    Where a lookup may find nothing, the case is of the average round, and `of_hits` of those
+    that draft.
+    """
 
     labels: "Labels"
     acceptance: Acceptance
@@ -33,6 +37,7 @@ class Case(NamedTuple):
     cost: Cost
     cost_shape: "CostShape | None"
     gamma: int | None = None
+    of_hits: "Case | None" = None
 
 
 class Cases:

@@ -41,7 +41,8 @@ def assumptions(
         said = printable(source)
         found.append({"name": name, "value": finite(value), "source": said, "option": option})
 
-    sources, law, cost = subject.cases.sources, case.acceptance_shape, case.cost_shape
+    given = case.of_hits or case
+    sources, law, cost = subject.cases.sources, given.acceptance_shape, given.cost_shape
     calibration = subject.calibrations.get(id(case))
     if calibration is not None:
         for item in calibration.assumptions:

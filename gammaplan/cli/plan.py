@@ -138,7 +138,10 @@ def plan(
         from gammaplan.cli.settings import EngineFlags, add_settings
 
         add_settings(
-            done.result, done.cases, EngineFlags(engine, done.method, target, draft, mtp_layers)
+            done.result,
+            done.cases,
+            EngineFlags(engine, done.method, target, draft, mtp_layers, max_gamma),
+            done.by_range,
         )
     elif (name := first_given(target=target, draft=draft, mtp_layers=mtp_layers)) is not None:
         raise typer.BadParameter(f"{name} needs --engine, whose settings it goes into")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from gammaplan.cli.deciding import DEFAULT_TOLERANCE, Search
-from gammaplan.cli.evidence import Cases
+from gammaplan.cli.evidence import Case, Cases
 from gammaplan.cli.flags import CostFlags, RunFlags
 from gammaplan.cli.inputs import has_batches, read_documents
 from gammaplan.cli.planning import Times, plan_of
-from gammaplan.cli.subjects import Given, Subject, gathered, unknown_method
+from gammaplan.cli.subjects import FITTED, Given, Subject, gathered, unknown_method
 from gammaplan.data.findings import finding
 from gammaplan.documents.writing import finite
 from gammaplan.model.planning import told_apart
@@ -49,12 +49,16 @@ class Asked(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """The answer, the account of its inputs, the gates that failed, and what drafts."""
+    """The answer, the account of its inputs, the gates that failed, and what drafts.
+
+    `by_range` are the speedups of each length from 0 on in each range of a schedule.
+    """
 
     result: dict[str, Any]
     cases: Cases
     failed: list[str]
     method: str | None
+    by_range: Sequence[Sequence[float]] = ()
 
 
 def planned(asked: Asked) -> Planned:
@@ -157,7 +161,8 @@ def account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
         for name, value in asked.runs.baseline.items():
             cases.note(name, value, "flag")
     cases.note_option("method", asked.method)
-    cases.findings += unknown_method(asked.method)
+    if asked.runs.any or any(map(_rests_on_prior, cases.cases)):
+        cases.findings += unknown_method(asked.method)
     for name in ("hit_rate", "prior_engine"):
         if (value := getattr(asked, name)) is not None:
             cases.note(name, value, "flag")
@@ -168,6 +173,12 @@ def account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
     for name in ("prefill_ms", "output_tokens"):
         if (value := getattr(asked, name)) is not None:
             cases.note(name, value, "flag")
+
+
+def _rests_on_prior(case: Case) -> bool:
+    """Whether a prior stands for a figure, or for how far off a measured cost is."""
+    kinds = (case.acceptance_shape.get("kind"), case.cost_shape and case.cost_shape["kind"])
+    return any(kind in ("prior", *FITTED) for kind in kinds)
 
 
 def ranked(named: Sequence[tuple[str, PlanResult]], tolerance: float) -> PlanResult:

@@ -145,7 +145,7 @@ def _covers(subject: Subject, case: Case) -> list[str]:
     if id(case) in subject.calibrations or subject.priced:
         return ["acceptance", "cost", "run"]
     covers = []
-    known = case.acceptance_shape
+    known = (case.of_hits or case).acceptance_shape
     if known.get("kind") == "prior" or known["interval"] or subject.mix:
         covers.append("acceptance")
     if case.cost_shape and case.cost_shape["kind"] == "prior":

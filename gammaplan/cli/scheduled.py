@@ -15,6 +15,7 @@ from gammaplan.cli.scheduling import (
     by_batch,
     grid_of,
     planned_schedule,
+    range_speeds,
     schedule_findings,
     schedule_shape,
 )
@@ -63,4 +64,5 @@ def scheduled(asked: Asked, documents: Sequence[Document]) -> Planned:
     subject.cases.note("batch", list(grid), "flag" if asked.batches else subject.cases.sources["c"])
     subject.cases.findings += [*found, *schedule_findings(made, speeds, tolerance)]
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
-    return Planned(result, subject.cases, failed, asked.method)
+    by_range = range_speeds(made, speeds)
+    return Planned(result, subject.cases, failed, asked.method, by_range)

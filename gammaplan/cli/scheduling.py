@@ -158,6 +158,13 @@ def _could_be_noise(part: Part, made: Schedule, speeds: Speeds) -> bool:
     return any(row[part.range.gamma] < (1 + NOISE) * row[gamma] for gamma in near)
 
 
+def range_speeds(made: Schedule, speeds: Speeds) -> list[list[float]]:
+    """The speedup of each length in each range: the geometric mean over its planned batches."""
+    rows = [[made.batches.index(batch) for batch in part.batches] for part in made.parts]
+    found: list[list[float]] = [np.exp(np.log(speeds[row]).mean(axis=0)).tolist() for row in rows]
+    return found
+
+
 def schedule_shape(made: Schedule) -> list[ScheduleShape]:
     """The ranges as JSON."""
     return [

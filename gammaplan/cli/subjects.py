@@ -71,7 +71,12 @@ class Subject:
         calibration = self.calibrations.get(id(case))
         if calibration is not None:
             return [calibrated_spread(calibration)] if calibration.measured else []
-        found = [self.mix] if self.mix else law_spreads(case, self.given.method)
+        found = [self.mix] if self.mix else law_spreads(case.of_hits or case, self.given.method)
+        if case.of_hits and self.given.hit_rate is not None:
+            from gammaplan.model.lookup import misses_spread
+
+            law, share = case.of_hits.acceptance, self.given.hit_rate
+            found = [misses_spread(one, law, share) for one in found]
         if case.cost_shape and case.cost_shape["kind"] == "prior":
             from gammaplan.model.unmeasured import prior_cost
 
@@ -207,7 +212,8 @@ def _with_misses(case: Case, hit_rate: float) -> Case:
     old = case.cost_shape
     kind = old["kind"] if old else "given"
     price = cost_shape(cost, kind=kind, source=old and old["source"], labels=case.labels)
-    return Case(case.labels, law, shape, cost, price, case.gamma)
+    price["worst_residual"] = old and old["worst_residual"]
+    return Case(case.labels, law, shape, cost, price, case.gamma, of_hits=case)
 
 
 def _textbook(case: Case) -> Case:

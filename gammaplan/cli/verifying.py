@@ -11,7 +11,7 @@ from gammaplan.documents.writing import cost_shape
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.passes import DraftKind, PassTimes, pass_cost
 from gammaplan.model.posterior import family
-from gammaplan.report.plain import listed
+from gammaplan.report.plain import listed, printable
 
 if TYPE_CHECKING:
     from gammaplan.cli.costs import Asked
@@ -107,26 +107,29 @@ def verified(
     if drafting.ms is None and all(curve.draft_ms is None for curve in curves):
         found.append(finding("drafting_not_timed"))
     result: CostResult = {"costs": [], "textbook": None, "terms": [], "rows": [], "curves": []}
-    missed: set[int] = set()
-    reasons: list[str] = []
+    failed: list[tuple[str, str]] = []
     for curve in curves:
         passes = _with_target(curve, target_ms)
         result["curves"].append(_curve_shape(curve, passes))
+        before, why = len(result["costs"]), ""
         for batch in _batches(curve, batches):
             try:
                 _add(result, curve, passes, batch, drafting)
             except DomainError as error:
-                reasons.append(f"{_name(curve)}{error}")
-                missed.add(batch)
+                why = why or str(error)
+        if why and len(result["costs"]) == before:
+            failed.append((_said(curve), why))
     if not result["costs"]:
-        why = reasons[0] if reasons else f"no curve has a batch of {listed(batches or [])}"
-        raise InputError(f"{paths[0]}: {why}")
-    known = sorted({cost["batch"] for cost in result["costs"] if cost["batch"] is not None})
-    missed |= {b for b in batches or [] if b not in known}
-    if missed := missed - set(known):
-        found.append(
-            finding("batch_not_measured", batches=listed(sorted(missed)), measured=listed(known))
+        which, why = (
+            failed[0] if failed else ("", f"no curve has a batch of {listed(batches or [])}")
         )
+        raise InputError(f"{paths[0]}: {which}{which and ': '}{why}")
+    found += [
+        finding("curve_without_cost", curve=printable(which), why=why) for which, why in failed
+    ]
+    known = sorted({cost["batch"] for cost in result["costs"] if cost["batch"] is not None})
+    if missed := [b for b in batches or [] if b not in known]:
+        found.append(finding("batch_not_measured", batches=listed(missed), measured=listed(known)))
     return result, found
 
 
@@ -177,8 +180,9 @@ def _batches(curve: Curve, asked: Sequence[int] | None) -> list[int]:
     return [curve.key.batch] if asked is None or curve.key.batch in asked else []
 
 
-def _name(curve: Curve) -> str:
-    return f"{curve.key.curve}: " if curve.key.curve else ""
+def _said(curve: Curve) -> str:
+    """What tells a curve from the others, as the report writes it."""
+    return ", ".join(f"{k}={v}" for k, v in curve.key._asdict().items() if v is not None)
 
 
 def _add(
@@ -192,10 +196,9 @@ def _add(
         raise DomainError("its times are relative; a --draft-ms needs passes in ms")
     cost = pass_cost(passes, drafting.kind, draft_ms=ms, batch=together, block=drafting.block)
     labels: Labels = {"batch": batch, "context": curve.key.context}
+    named = f"{curve.key.curve}: " if curve.key.curve else ""
     source = f"timed passes, {KINDS[drafting.kind]}"
-    shape: CostShape = cost_shape(
-        cost, kind="measured", source=_name(curve) + source, labels=labels
-    )
+    shape: CostShape = cost_shape(cost, kind="measured", source=named + source, labels=labels)
     result["costs"].append(shape)
     c = ms / plain
     term: CostTerm = {
@@ -218,13 +221,17 @@ def _add(
 
 
 def _curve_shape(curve: Curve, passes: PassTimes) -> "CurveShape":
-    unit = passes.ms[0]
+    unit = passes.ms[0] if passes.tokens[0] == 1 else None
     return {
         "curve": curve.key.curve,
         "batch": curve.key.batch,
         "context": curve.key.context,
         "points": [
-            {"tokens": n, "ms": None if curve.relative else ms, "relative": ms / unit}
+            {
+                "tokens": n,
+                "ms": None if curve.relative else ms,
+                "relative": ms / unit if unit else None,
+            }
             for n, ms in zip(passes.tokens, passes.ms, strict=True)
         ],
         "steps": [{"tokens": n, "above": by} for n, by in passes.steps],

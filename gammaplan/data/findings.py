@@ -304,7 +304,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "engine_limit": (
         "warning",
-        "{engine} drafts at most {most} tokens, and the plan is γ {gamma}: {most} is written",
+        "{engine} drafts at most {most} tokens, and the plan is γ {planned}: γ {gamma} is written",
     ),
     "mtp_multiple": (
         "warning",
@@ -314,6 +314,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "schedule_not_settable": (
         "warning",
         "{engine} cannot be set to the schedule: {why}; γ {gamma} is written for every batch",
+    ),
+    "setting_unused": (
+        "note",
+        "{option} changes none of the settings: nothing that drafts here takes it",
     ),
     "no_settings": ("note", "no settings are written: the best draft length is unbounded"),
     "in_use_unknown": (
@@ -341,6 +345,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "note",
         "of {curves} curves several have one batch and context, so they are of different models or "
         "set-ups; --pick curve=NAME chooses one",
+    ),
+    "curve_without_cost": (
+        "warning",
+        "the passes of {curve} make no cost and are shown alone: {why}",
     ),
     "batch_not_measured": (
         "warning",

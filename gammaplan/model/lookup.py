@@ -3,12 +3,28 @@
 import numpy as np
 
 from gammaplan.model.acceptance import Acceptance
-from gammaplan.model.arrays import fraction
+from gammaplan.model.arrays import Floats, fraction
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.cost_tables import TableCost
+from gammaplan.model.planning import Spread
 from gammaplan.model.positions import PerPosition
 
 POSITIONS = 128  # of a law and of a cost that are written out
+
+
+def misses_spread(spread: Spread, law: Acceptance, hit_rate: float) -> Spread:
+    """The spread of ln tokens of an average round, from that of the rounds that draft.
+
+    To first order: the share of the tokens that those rounds bring.
+    """
+
+    def spread_of_all(gammas: Floats) -> tuple[Floats, Floats]:
+        tokens = np.asarray(law.expected_tokens(gammas))
+        share = hit_rate * tokens / (1 + hit_rate * (tokens - 1))
+        low, high = spread(gammas)
+        return low * share, high * share
+
+    return spread_of_all
 
 
 def with_misses(law: Acceptance, cost: Cost, hit_rate: float) -> tuple[PerPosition, Cost]:

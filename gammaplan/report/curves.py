@@ -49,19 +49,22 @@ def _print_curve(out: Console, curve: CurveShape) -> None:
     timed = any(point["ms"] is not None for point in curve["points"])
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", width=1)
-    for name in ("tokens", *(["ms"] if timed else []), "V(n)"):
+    related = all(point["relative"] is not None for point in curve["points"])
+    for name in ("tokens", *(["ms"] if timed else []), *(["V(n)"] if related else [])):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    top = max(point["relative"] for point in curve["points"])
+    lengths = [point["relative"] or point["ms"] or 0.0 for point in curve["points"]]
+    top = max(lengths)
     cells = min(WIDEST_BAR, out.width - FIXED)
     steps = {step["tokens"] for step in curve["steps"]}
-    for point in curve["points"][:MOST_SHOWN]:
+    for point, size in list(zip(curve["points"], lengths, strict=True))[:MOST_SHOWN]:
         step = point["tokens"] in steps
         figures = ["^" if step else "", f"{point['tokens']:,}"]
         if timed:
             figures.append("-" if point["ms"] is None else f"{point['ms']:.4g}")
-        figures.append(f"{point['relative']:.3f}")
-        figures.append(bar(point["relative"] / top, cells) if out.width >= NARROW else "")
+        if point["relative"] is not None:
+            figures.append(f"{point['relative']:.3f}")
+        figures.append(bar(size / top, cells) if out.width >= NARROW else "")
         table.add_row(*(Text(f) for f in figures), style="" if step else "dim")
     out.print(table)
     if len(curve["points"]) > MOST_SHOWN:

@@ -6,7 +6,7 @@ from typing import TypedDict
 class PassShape(TypedDict):
     tokens: int
     ms: float | None
-    relative: float
+    relative: float | None
 
 
 class StepShape(TypedDict):

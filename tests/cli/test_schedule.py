@@ -1,6 +1,7 @@
 """plan --batch and plan --engine: schedules from surfaces and runs, settings, and their limits."""
 
 import json
+import shlex
 
 import jsonschema
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from gammaplan.cli.schema import document_schema
 from tests.engines.grammar import meaning
-from tests.support import rows
+from tests.support import DATA, rows
 
 GRID = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -304,6 +305,66 @@ def test_misses_make_a_lookup_worth_less(cli):
     assert {"name": "hit_rate", "value": 0.5, "source": "flag", "option": "--hit-rate"} in half[
         "assumptions"
     ]
+
+
+def test_what_was_given_is_said_as_it_was_given_beside_a_hit_rate(cli):
+    words = "plan --alpha 0.7 --c 0.02 --hit-rate 0.5 --method ngram --engine vllm --json"
+    whole = document(cli(words))
+    said = {a["name"]: a["value"] for a in whole["result"]["assumptions"]}
+    assert (said["alpha"], said["c"], said["hit_rate"]) == (0.7, 0.02, 0.5)
+    check = shlex.split(whole["result"]["checks"]["vllm"])  # of the rounds that draft
+    assert json.loads(check[-1])["synthetic_acceptance_rates"][:2] == [0.7, 0.49]
+    assert "unknown_method" not in {w["code"] for w in whole["warnings"]}  # no prior is used
+
+
+@pytest.mark.parametrize(
+    ("options", "unused"),
+    [
+        ("--engine vllm --method ngram --draft small", ["--draft"]),
+        ("--engine vllm --method eagle3 --draft small --target big", []),
+        ("--engine tensorrt-llm --method eagle3 --target big", ["--target"]),
+        ("--engine tensorrt-llm --engine vllm --method eagle3 --target big", []),
+        ("--engine vllm --method eagle3 --mtp-layers 3", ["--mtp-layers"]),
+        ("--engine vllm --method nextn --mtp-layers 3", []),
+    ],
+)
+def test_an_option_that_changes_no_settings_is_said(cli, options, unused):
+    whole = document(cli(f"plan --alpha 0.7 --c 0.1 {options} --json"))
+    said = [w["message"].split()[0] for w in whole["warnings"] if w["code"] == "setting_unused"]
+    assert said == unused
+
+
+def test_misses_keep_the_interval_of_the_acceptance(cli):
+    words = f"plan {DATA / 'samples/vllm/v1_log_k7_two_windows.log'} --c 0.08 --json"
+    alone = document(cli(words))["result"]["rows"]
+    always = document(cli(f"{words} --hit-rate 1"))["result"]["rows"]
+    half = document(cli(f"{words} --hit-rate 0.5"))["result"]["rows"]
+    for whole, same, mixed in zip(alone[1:], always[1:], half[1:], strict=True):
+        assert (same["low"], same["high"]) == pytest.approx((whole["low"], whole["high"]))
+        assert 1 < mixed["high"] / mixed["low"] < whole["high"] / whole["low"]
+
+
+def test_two_versions_of_an_engine_are_both_written(cli):
+    words = "plan --alpha 0.7 --c 0.1 --engine vllm@0.7.3 --engine vllm --engine mlx --json"
+    texts = document(cli(words))["result"]["settings"]
+    assert list(texts) == ["vllm@0.7.3", "vllm", "mlx"]
+    assert "--speculative-model" in texts["vllm@0.7.3"]
+    assert "--speculative-config" in texts["vllm"]
+
+
+def test_an_mtp_head_gets_its_fastest_multiple_and_never_beyond_the_search(cli):
+    words = "plan --alpha 0.8 --c 0.12 --engine vllm --method mtp --mtp-layers 3 --json"
+    result = document(cli(words))["result"]
+    speeds = {row["gamma"]: row["speedup"] for row in result["rows"]}
+    assert (result["gamma"], speeds[6] > speeds[3]) == (5, True)
+    written = json.loads(shlex.split(result["settings"]["vllm"])[-1])
+    assert written["num_speculative_tokens"] == 6
+    assert (
+        len(json.loads(shlex.split(result["checks"]["vllm"])[-1])["synthetic_acceptance_rates"])
+        == 6
+    )
+    searched = document(cli(f"{words} --max-gamma 5"))["result"]["settings"]["vllm"]
+    assert json.loads(shlex.split(searched)[-1])["num_speculative_tokens"] == 3
 
 
 def test_the_prior_of_a_method_and_of_an_engine_are_said(cli):

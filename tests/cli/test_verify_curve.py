@@ -162,6 +162,43 @@ def test_what_is_odd_about_a_curve_is_said(cli, written, text, code):
     assert code in {w["code"] for w in whole["warnings"]}
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("curve,tokens,relative,ms\na,1,1,\na,8,2.4,\nb,1,,5\nb,2,,6\n", ["--draft-ms", "1"],
+         "the passes of curve=a make no cost and are shown alone: its times are relative"),
+        ("context,tokens,ms\n0,1,5\n0,2,6\n64,1,9\n", [],
+         "the passes of context=64 make no cost and are shown alone: a round of batch 1"),
+        ("context,tokens,ms\n0,1,5\n0,2,6\n0,4,7\n64,4,9\n", ["--batch", "1,2"],
+         "the passes of context=64 make no cost and are shown alone: the plain pass"),
+    ],
+)  # fmt: skip
+def test_a_curve_that_makes_no_cost_is_not_dropped_in_silence(cli, written, text, options, said):
+    whole = document(cli(["cost", "--verify-curve", written(text), *options, "--json"]))
+    assert len(whole["result"]["curves"]) == 2
+    (found,) = [w for w in whole["warnings"] if w["code"] == "curve_without_cost"]
+    assert found["message"].startswith(said)
+
+
+def test_relative_times_among_others_are_relative_to_the_pass_over_one_token(cli, written):
+    path = written("tokens,ms,relative\n1,8,\n2,,1.5\n4,16,\n1,,1\n")
+    (curve,) = document(cli(["cost", "--verify-curve", path, "--json"]))["result"]["curves"]
+    assert [(p["tokens"], p["ms"]) for p in curve["points"]] == [(1, 8), (2, 12), (4, 16)]
+    done = cli(["cost", "--verify-curve", written("tokens,ms,relative\n2,9,\n4,,1.5\n")])
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert "some passes are in ms and others relative" in done.stderr
+
+
+def test_without_a_pass_over_one_token_there_is_no_relative_time(cli, written):
+    path = written("context,tokens,ms\n0,1,5\n0,2,6\n64,4,9\n64,8,12\n")
+    curves = document(cli(["cost", "--verify-curve", path, "--json"]))["result"]["curves"]
+    assert [p["relative"] for p in curves[0]["points"]] == [1, 1.2]
+    assert [p["relative"] for p in curves[1]["points"]] == [None, None]
+    shown = cli(["cost", "--verify-curve", path]).stdout
+    assert shown.count("V(n)") == 1
+    assert "█" in shown.splitlines()[-1]
+
+
 def test_a_file_a_batch_makes_a_surface(cli, written):
     paths = [written(f"batch,tokens,ms\n{b},1,10\n{b},2,{10 + b}\n", f"b{b}.csv") for b in (1, 4)]
     words = ["cost", "--json"]

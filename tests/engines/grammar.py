@@ -89,12 +89,14 @@ OPTIONS = {
         "-md": text,
         "--spec-type": one_of(
             "draft-simple", "draft-eagle3", "draft-mtp", "draft-dflash", "draft-dspark",
-            "ngram-simple",
+            "ngram-simple", "ngram-mod",
         ),
         "--spec-draft-n-max": whole(1),
         "--spec-draft-n-min": whole(0),
         "--spec-draft-p-min": real(0, 1),
-        "--spec-ngram-simple-size-m": whole(1),
+        "--spec-ngram-simple-size-m": whole(1, 1024),
+        "--spec-ngram-mod-n-max": whole(1, 1024),
+        "--spec-ngram-mod-n-min": whole(0, 1024),
         "--spec-synth-rates": text,
     },
     "llama.cpp old": {
@@ -111,6 +113,12 @@ OPTIONS = {
         "--ngram-prompt-lookup-min": whole(1),
     },
     "mlx": {"--model": text, "--draft-model": text, "--num-draft-tokens": whole(1)},
+    "mlx-vlm": {
+        "--model": text,
+        "--draft-model": text,
+        "--draft-kind": one_of("dflash", "eagle3", "mtp"),
+        "--draft-block-size": whole(2),
+    },
     "tgi": {"--model-id": text, "--speculate": whole(1)},
     "lmdeploy": {
         "--speculative-algorithm": one_of("eagle", "eagle3", "deepseek_mtp"),
@@ -134,11 +142,12 @@ VLLM_FIELDS = {
     "synthetic_acceptance_rates": lambda value: value,
 }  # fmt: skip
 TRT_FIELDS = {
-    "decoding_type": one_of("MTP", "Eagle3", "Eagle", "DraftTarget", "NGram", "DFlash"),
+    "decoding_type": one_of("MTP", "Eagle3", "Eagle", "DraftTarget", "NGram", "DFlash", "Medusa"),
     "max_draft_len": whole(0),
     "num_nextn_predict_layers": whole(1),
     "speculative_model": text,
     "draft_len_schedule": lambda value: value,
+    "medusa_choices": lambda value: value,
 }
 TABBY_FIELDS = {
     "draft_mode": one_of("model", "mtp", "ngram", "disabled"),
@@ -231,7 +240,7 @@ def vllm(text_, version):
     need(version >= (0, 11) or gamma <= 32, "32 at most before 0.11")
     own = method in ("mtp", "ngram", "suffix")
     need(own != ("model" in config), f"{method} with or without a model")
-    need(method != "medusa" or version < (0, 24), "medusa is of older versions")
+    need(method != "medusa" or version < (0, 33), "medusa is of older versions")
     ranges = config.get("num_speculative_tokens_per_batch_size", [])
     if ranges:
         need(version >= (0, 24), "schedules are of 0.24 and later")
@@ -312,8 +321,11 @@ def llamacpp(text_, version, old=False):
     if kind is None:
         need(len(found) == 1, "drafts without a type")
         return Meaning(0, target)
-    need((kind in ("draft-mtp", "ngram-simple")) == (draft is None), "with or without a draft")
-    own = "--spec-ngram-simple-size-m" if kind == "ngram-simple" else "--spec-draft-n-max"
+    own = {"ngram-simple": "--spec-ngram-simple-size-m", "ngram-mod": "--spec-ngram-mod-n-max"}.get(
+        kind, "--spec-draft-n-max"
+    )
+    need((kind in ("draft-mtp", "ngram-simple", "ngram-mod")) == (draft is None), "a draft or none")
+    need(kind != "ngram-mod" or found["--spec-ngram-mod-n-min"] <= found[own], "48 unless told")
     simulated = None
     if "--spec-synth-rates" in found:
         rates = tuple(float(x) for x in found["--spec-synth-rates"].split(","))
@@ -335,6 +347,8 @@ def tensorrt(text_, version):
     need((kind in ("MTP", "NGram")) == ("speculative_model" not in config), "a model or none")
     need(("num_nextn_predict_layers" in config) == (kind == "MTP" and version < (1, 3)), "older")
     gamma = config.get("max_draft_len", config.get("num_nextn_predict_layers"))
+    chain = [[0] * depth for depth in range(1, gamma + 1)] if kind == "Medusa" else None
+    need(config.get("medusa_choices") == chain, "a tree is no chain")
     ranges = ()
     if "draft_len_schedule" in config:
         need(version >= (1, 3), "schedules are of 1.3")
@@ -392,6 +406,14 @@ def mlx(text_, version):
     need(("--draft-model" in found) == ("--num-draft-tokens" in found), "half a draft")
     gamma = found.get("--num-draft-tokens", 0)
     return Meaning(gamma, found["--model"], found.get("--draft-model"))
+
+
+def mlx_vlm(text_, version):
+    _, found = options(text_, ["mlx_vlm.server"], OPTIONS["mlx-vlm"])
+    if set(found) == {"--model"}:
+        return Meaning(0, found["--model"])
+    need(set(found) == set(OPTIONS["mlx-vlm"]), "half a draft")
+    return Meaning(found["--draft-block-size"] - 1, found["--model"], found["--draft-model"])
 
 
 def lmstudio(text_, version):
@@ -452,8 +474,10 @@ ENGINES = {
     "tensorrt-llm": tensorrt,
     "transformers": transformers,
     "exllama": exllama,
+    "exllamav2": exllama,
     "tabbyapi": tabbyapi,
     "mlx-lm": mlx,
+    "mlx-vlm": mlx_vlm,
     "lmstudio": lmstudio,
     "ollama": ollama,
     "tgi": tgi,
@@ -470,6 +494,7 @@ VERSIONS = {
     "tensorrt-llm": [(1, 1), (1, 3)],
     "transformers": [(4, 44), (4, 46), (5, 24)],
     "exllama": [(0, 3, 2), (1, 6, 5)],
+    "exllamav2": [(0, 3, 2)],
 }  # fmt: skip
 
 

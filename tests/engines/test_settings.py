@@ -46,7 +46,7 @@ names = st.text(
 
 @st.composite
 def schedules(draw):
-    lows = sorted(draw(st.sets(st.integers(2, 600), max_size=5)))
+    lows = sorted(draw(st.sets(st.integers(2, 3_000), max_size=5)))
     gammas = draw(st.lists(st.integers(0, 24), min_size=len(lows) + 1, max_size=len(lows) + 1))
     highs = [*(low - 1 for low in lows), None]
     ranges = [Range(*r) for r in zip([1, *lows], highs, gammas, strict=True)]
@@ -82,7 +82,7 @@ def test_a_schedule_is_what_the_engine_will_do_or_is_said_to_be_impossible(setup
         assert means.gamma == gamma
     else:
         for low, high, length in plan:
-            for batch in (low, min(high or base.OPEN_END, base.OPEN_END)):
+            for batch in (low, high or max(low, base.OPEN_END)):
                 assert next(k for a, b, k in means.ranges if a <= batch <= b) == length
 
 
@@ -96,6 +96,7 @@ def test_the_grammar_refuses_an_unknown_field(engine):
         "lmstudio": good.replace("{", '{"unheardOf": 1, '),
         "transformers": good.replace("**inputs", "**inputs, unheard_of=1"),
         "exllama": good.replace("cache=cache", "unheard_of=1"),
+        "exllamav2": good.replace("cache=cache", "unheard_of=1"),
         "openvino": good.replace("num_assistant", "unheard_of"),
         "vllm": good.replace("{", '{"unheard_of":1,'),
     }.get(engine, good + " --unheard-of 1")
@@ -210,6 +211,45 @@ def test_beyond_its_layers_an_mtp_head_drafts_a_multiple(gamma, written):
     assert ("mtp_multiple" in {f.code for f in found.findings}) == (gamma != written)
 
 
+speeds = st.lists(st.floats(0.5, 4) | st.just(float("nan")), min_size=8, max_size=40)
+
+
+@given(speeds, st.integers(1, 200), st.integers(1, 9))
+def test_the_length_written_is_the_fastest_that_is_accepted(row, gamma, layers):
+    row[0] = 1.0
+    found = settings("vllm", Wanted(gamma, layers=layers, speedups=(row,)), method="mtp").gamma
+    accepted = [g for g in range(129) if g <= layers or g % layers == 0]
+    if gamma in accepted:
+        assert found == gamma
+        return
+    assert found in accepted
+    assert row[found] == max(row[g] for g in accepted if g < len(row) and row[g] == row[g])
+
+
+def test_each_range_of_a_schedule_takes_its_own_fastest_length():
+    plan = (Range(1, 8, 5), Range(9, None, 3))
+    up, down = [1, 1, 1.1, 1.2, 1.3, 1.4, 1.39], [1, 1.1, 1.2, 1.25, 1.1, 0.9, 0.8]
+    wanted = Wanted(3, schedule=plan, layers=2, speedups=(down, up, down))
+    found = settings("vllm", wanted, method="mtp")
+    assert meaning("vllm", found.text, (0, 33)).ranges == ((1, 8, 6), (9, 1024, 2))
+    assert [f.message.rpartition(": ")[2] for f in found.findings] == [
+        "γ 6 is written instead of 5",
+        "γ 2 is written instead of 3",
+    ]
+
+
+def test_a_length_that_is_not_written_is_not_warned_of():
+    wanted = Wanted(5, schedule=(Range(1, 8, 4), Range(9, None, 2)), layers=2)
+    assert settings("vllm", wanted, method="mtp").findings == ()
+    found = settings("vllm@0.23", wanted, method="mtp").findings
+    assert [f.code for f in found] == ["mtp_multiple", "schedule_not_settable"]
+
+
+def test_a_cap_that_is_no_multiple_is_said_as_what_is_written():
+    (said,) = settings("vllm", Wanted(200, layers=3), method="mtp").findings
+    assert said.message == "vllm drafts at most 128 tokens, and the plan is γ 200: γ 126 is written"
+
+
 def test_layers_do_not_touch_other_methods():
     assert settings("vllm", Wanted(3, layers=2), method="eagle3").gamma == 3
 
@@ -260,10 +300,14 @@ def test_what_cannot_be_written_is_one_sentence(engine, method, said):
 
 
 @pytest.mark.parametrize(
-    "spelling", ["llama.cpp", "llamacpp", "Llama.CPP", "trtllm", "TensorRT-LLM", "exllamav3", "MLX"]
-)
-def test_an_engine_goes_by_the_letters_of_its_name(spelling):
-    assert base.find(spelling).name
+    ("spelling", "name"),
+    [("llama.cpp", "llama.cpp"), ("llamacpp", "llama.cpp"), ("Llama.CPP", "llama.cpp"),
+     ("trtllm", "tensorrt-llm"), ("TensorRT-LLM", "tensorrt-llm"), ("exllamav3", "exllama"),
+     ("exllamav2", "exllamav2"), ("MLX", "mlx-lm"), ("mlx_vlm", "mlx-vlm"), ("mlc", "mlc-llm"),
+     ("ik_llama", "ik_llama.cpp")],
+)  # fmt: skip
+def test_an_engine_goes_by_the_letters_of_its_name(spelling, name):
+    assert base.find(spelling).name == name
 
 
 def test_every_writer_is_in_the_grammar():

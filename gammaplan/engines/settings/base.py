@@ -1,5 +1,6 @@
 """From a plan to the text to paste: what a writer of settings is, and how one is found."""
 
+import math
 import re
 import shlex
 import unicodedata
@@ -28,10 +29,17 @@ _METHODS = {
     "medusa": "medusa",
     "dflash": "dflash draft-dflash",
     "dspark": "dspark draft-dspark",
-    "ngram": "ngram n-gram lookup prompt-lookup ngram-mod ngram-simple",
+    "ngram": "ngram n-gram lookup prompt-lookup ngram-simple",
+    "ngram-mod": "ngram-mod",
     "suffix": "suffix suffix-decoding",
 }
 METHODS = {alias: name for name, aliases in _METHODS.items() for alias in aliases.split()}
+
+
+def method_named(text: str) -> str:
+    """Our name of a method, or the text itself where there is none."""
+    plain = text.strip().lower()
+    return METHODS.get(re.sub(r"[ _]", "-", plain), plain)
 
 
 class Wanted(NamedTuple):
@@ -39,7 +47,10 @@ class Wanted(NamedTuple):
 
     `gamma` is the draft length, and the longest one where there is a
     `schedule`; `survival` is P(the first i tokens are accepted), to simulate;
-    `layers` are the MTP layers of the target, where they were said.
+    `layers` are the MTP layers of the target, where they were said. `speedups`
+    are those of each length from 0 on, where known: a row for `gamma`, then one
+    for each range of the `schedule`. They choose among the lengths that an
+    engine accepts where it does not accept the planned one.
     """
 
     gamma: int
@@ -49,6 +60,7 @@ class Wanted(NamedTuple):
     schedule: tuple[Range, ...] = ()
     survival: tuple[float, ...] = ()
     layers: int | None = None
+    speedups: tuple[Sequence[float], ...] = ()
 
 
 class Written(NamedTuple):
@@ -63,11 +75,13 @@ class Written(NamedTuple):
 class Writer(ABC):
     """What one engine accepts.
 
-    `newest` and `oldest` are the versions that were read; (0,) where the
-    settings never changed. `infers` says that the engine finds the method itself.
+    `aliases` are other names of the engine. `newest` and `oldest` are the versions
+    that were read; (0,) where the settings never changed. `infers` says that the
+    engine finds the method itself.
     """
 
     name: str
+    aliases: tuple[str, ...] = ()
     oldest: Version = (0,)
     newest: Version = (0,)
     infers = False
@@ -88,9 +102,9 @@ class Writer(ABC):
         """The longest draft that is accepted; None where no limit is known."""
         return None
 
-    def legal(self, gamma: int, wanted: Wanted) -> int:
-        """The longest draft up to `gamma` whose length is accepted."""
-        return gamma
+    def takes(self, gamma: int, wanted: Wanted) -> bool:
+        """Whether a draft of `gamma`, none longer than the longest, is accepted."""
+        return True
 
     def cannot_schedule(self, wanted: Wanted, version: Version) -> str | None:
         """Why the schedule cannot be expressed; None where it can."""
@@ -101,17 +115,6 @@ class Writer(ABC):
         return None
 
 
-# Other spellings of an engine, by their letters and digits alone.
-_ALSO = {
-    "exllamav2": "exllama",
-    "exllamav3": "exllama",
-    "ikllama": "ikllamacpp",
-    "mlcllm": "mlc",
-    "mlxlm": "mlx",
-    "trtllm": "tensorrtllm",
-}
-
-
 def names() -> list[str]:
     """The modules of all engines whose settings can be written, without loading any."""
     package = import_module("gammaplan.engines.settings")
@@ -119,15 +122,26 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Writer:
-    """The writer of an engine; letters and digits decide, so llama.cpp is llamacpp."""
-    key = re.sub(r"[^a-z0-9]", "", name.lower())
-    key = _ALSO.get(key, key)
-    module = next((known for known in names() if known.replace("_", "") == key), None)
-    if module is None:
-        known = ", ".join(name.replace("_", "-") for name in names())
-        raise DomainError(f"there are no settings of an engine {name!r}; there are {known}")
+    """The writer of an engine; letters and digits decide, so llama.cpp is llamacpp.
+
+    The module of that name, and only where there is none those whose aliases it is among.
+    """
+    wanted, modules = _plain(name), names()
+    for module in sorted(modules, key=lambda known: _plain(known) != wanted):
+        writer = _load(module)
+        if wanted in map(_plain, (module, writer.name, *writer.aliases)):
+            return writer
+    known = ", ".join(_load(module).name for module in modules)
+    raise DomainError(f"there are no settings of an engine {name!r}; there are {known}")
+
+
+def _load(module: str) -> Writer:
     writer: Writer = import_module(f"gammaplan.engines.settings.{module}").WRITER
     return writer
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def parse(text: str) -> tuple[str, Version | None]:
@@ -179,16 +193,12 @@ def settings(engine: str, wanted: Wanted, *, method: str | None = None) -> Writt
     for kind, given in (("target", wanted.target), ("draft", wanted.draft)):
         refuse_unsafe(kind, given)
     wanted = wanted._replace(method=_method(writer, at, method, found))
-    wanted = _within_limits(writer, at, wanted, found)
-    if len(wanted.schedule) == 1:
-        wanted = wanted._replace(gamma=wanted.schedule[0].gamma, schedule=())
-    if wanted.schedule and (why := writer.cannot_schedule(wanted, at)) is not None:
+    why = writer.cannot_schedule(wanted, at) if len(wanted.schedule) > 1 else None
+    wanted = _within_limits(writer, at, wanted._replace(schedule=()) if why else wanted, found)
+    if why is not None:
         found.append(
             finding("schedule_not_settable", engine=writer.name, why=why, gamma=wanted.gamma)
         )
-        wanted = wanted._replace(schedule=())
-    elif wanted.schedule:
-        wanted = wanted._replace(gamma=max(part.gamma for part in wanted.schedule))
     if wanted.gamma == 0:
         found = [f for f in found if f.code != "method_assumed"]
         found.append(finding("leave_off", engine=writer.name))
@@ -211,7 +221,7 @@ def _method(writer: Writer, version: Version, method: str | None, found: list[Fi
                 finding("method_assumed", engine=writer.name, method=known[0], others=others)
             )
         return "" if writer.infers else known[0]
-    name = METHODS.get(re.sub(r"[ _]", "-", method.strip().lower()), method.strip().lower())
+    name = method_named(method)
     if name not in known:
         raise DomainError(
             f"{_named(writer, version)} cannot draft by {method}; it can by {', '.join(known)}"
@@ -222,20 +232,37 @@ def _method(writer: Writer, version: Version, method: str | None, found: list[Fi
 def _within_limits(
     writer: Writer, version: Version, wanted: Wanted, found: list[Finding]
 ) -> Wanted:
-    """The lengths cut to what the engine accepts, each cut said once."""
-    most = writer.longest(version)
+    """The lengths that the engine accepts for those wanted, each change said once."""
+    parts, rows = wanted.schedule, wanted.speedups[1:]
+    if not parts:
+        parts, rows = (Range(1, None, wanted.gamma),), wanted.speedups[:1]
+    most, taken = writer.longest(version), []
+    for at, part in enumerate(parts):
+        gamma = part.gamma
+        if (most is not None and gamma > most) or not writer.takes(gamma, wanted):
+            gamma = _accepted(writer, most, wanted, gamma, rows[at] if rows else ())
+            over = most is not None and part.gamma > most
+            code = "engine_limit" if over else "mtp_multiple"
+            said = finding(code, engine=writer.name, most=most, layers=wanted.layers, gamma=gamma,
+                           planned=part.gamma)  # fmt: skip
+            found += [said] if said not in found else []
+        taken.append(part._replace(gamma=gamma))
+    ranges = merged(taken)
+    longest = max(part.gamma for part in ranges)
+    return wanted._replace(gamma=longest, schedule=ranges if len(ranges) > 1 else ())
 
-    def cut(gamma: int) -> int:
-        return writer.legal(gamma if most is None else min(gamma, most), wanted)
 
-    planned = max([wanted.gamma, *(part.gamma for part in wanted.schedule)])
-    if most is not None and planned > most:
-        found.append(finding("engine_limit", engine=writer.name, most=most, gamma=planned))
-    lengths = {wanted.gamma, *(part.gamma for part in wanted.schedule)}
-    for gamma in sorted(g for g in lengths if cut(g) != (g if most is None else min(g, most))):
-        found.append(finding("mtp_multiple", layers=wanted.layers, gamma=cut(gamma), planned=gamma))
-    parts = tuple(part._replace(gamma=cut(part.gamma)) for part in wanted.schedule)
-    return wanted._replace(gamma=cut(wanted.gamma), schedule=merged(parts))
+def _accepted(
+    writer: Writer, most: int | None, wanted: Wanted, gamma: int, speedups: Sequence[float]
+) -> int:
+    """The fastest length that is accepted; the longest below `gamma` where no speed is known."""
+    known = [g for g, speed in enumerate(speedups) if not math.isnan(speed)]
+    lengths = [
+        g
+        for g in known or range(gamma + 1)
+        if (most is None or g <= most) and writer.takes(g, wanted)
+    ]
+    return max(lengths, key=lambda g: (speedups[g], -g) if known else (g, 0))
 
 
 def merged(ranges: Iterable[Range]) -> tuple[Range, ...]:

@@ -9,6 +9,7 @@ class ExLlama(Writer):
     """exllamav2 and exllamav3."""
 
     name = "exllama"
+    aliases = ("exllamav3",)
     oldest, newest = (0, 3), (1, 6, 5)
 
     def methods(self, version: Version) -> list[str]:

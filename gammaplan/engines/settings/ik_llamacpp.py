@@ -10,6 +10,7 @@ class IkLlamaCpp(LlamaCpp):
     """The fork, whatever its version."""
 
     name = "ik_llama.cpp"
+    aliases = ("ik_llama",)
 
     def methods(self, version: Version) -> list[str]:
         """A draft model."""

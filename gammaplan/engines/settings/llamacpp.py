@@ -10,8 +10,9 @@ WORDS = {
     "dflash": "draft-dflash",
     "dspark": "draft-dspark",
     "ngram": "ngram-simple",
+    "ngram-mod": "ngram-mod",
 }
-OWN = ("mtp", "ngram")
+OWN = ("mtp", "ngram", "ngram-mod")
 
 
 class LlamaCpp(Writer):
@@ -39,6 +40,9 @@ class LlamaCpp(Writer):
         words += ["--spec-type", WORDS[wanted.method]]
         if wanted.method == "ngram":
             return shell(*words, "--spec-ngram-simple-size-m", wanted.gamma)
+        if wanted.method == "ngram-mod":  # its least length is 48 unless told
+            longest = ("--spec-ngram-mod-n-max", wanted.gamma)
+            return shell(*words, *longest, "--spec-ngram-mod-n-min", wanted.gamma)
         return shell(*words, "--spec-draft-n-max", wanted.gamma, "--spec-draft-p-min", "0.0")
 
     def check(self, wanted: Wanted, version: Version) -> str | None:

@@ -10,6 +10,7 @@ WORDS = {
     "mtp": "MTP",
     "draft-model": "DraftTarget",
     "ngram": "NGram",
+    "medusa": "Medusa",
     "dflash": "DFlash",
 }
 OWN = ("mtp", "ngram")
@@ -19,6 +20,7 @@ class TensorRTLLM(Writer):
     """TensorRT-LLM."""
 
     name = "tensorrt-llm"
+    aliases = ("trt-llm", "trtllm")
     oldest, newest = (1, 0), (1, 3)
 
     def methods(self, version: Version) -> list[str]:
@@ -36,6 +38,8 @@ class TensorRTLLM(Writer):
         fields["num_nextn_predict_layers" if older else "max_draft_len"] = wanted.gamma
         if wanted.method not in OWN:
             fields["speculative_model"] = json.dumps(wanted.draft)
+        if wanted.method == "medusa":  # a chain; without choices it drafts a tree
+            fields["medusa_choices"] = [[0] * depth for depth in range(1, wanted.gamma + 1)]
         if wanted.schedule:
             fields["draft_len_schedule"] = flow(
                 {str(high): gamma for _, high, gamma in _without_tail(wanted)}

@@ -5,6 +5,7 @@ import json
 from gammaplan.engines.settings.base import OFF, Version, Wanted, Writer, ends, rates, shell
 
 JSON_SINCE, LONG_SINCE, SCHEDULE_SINCE, SYNTHETIC_SINCE = (0, 8), (0, 11), (0, 24), (0, 28)
+MEDUSA_BEFORE = (0, 33)
 WORDS = {
     "draft-model": "draft_model",
     "eagle": "eagle",
@@ -29,18 +30,18 @@ class Vllm(Writer):
         """Medusa heads went with the older versions."""
         if version < JSON_SINCE:
             return ["draft-model", "eagle", "medusa", "ngram"]
-        return [*WORDS, *(["medusa"] if version < LONG_SINCE else [])]
+        return [*WORDS, *(["medusa"] if version < MEDUSA_BEFORE else [])]
 
     def longest(self, version: Version) -> int | None:
         """The hard cap of tokens in a step."""
         return 32 if version < LONG_SINCE else 128
 
-    def legal(self, gamma: int, wanted: Wanted) -> int:
-        """Beyond the layers of an MTP head, a multiple of them."""
+    def takes(self, gamma: int, wanted: Wanted) -> bool:
+        """Beyond the layers of an MTP head, multiples of them alone."""
         layers = wanted.layers
-        if wanted.method != "mtp" or not layers or gamma <= layers:
-            return gamma
-        return gamma - gamma % layers
+        if wanted.method != "mtp" or not layers:
+            return True
+        return gamma <= layers or gamma % layers == 0
 
     def off(self, wanted: Wanted, version: Version) -> str:
         """The server without a configuration of drafts."""
