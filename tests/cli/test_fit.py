@@ -581,6 +581,9 @@ def test_twenty_megabytes_in_one_line_are_skipped(fit, write):
     _, found, _ = fit(write("x.log", data + b"x" * 20_000_000 + b"\n"))
     assert counted(found) == COUNTS
     assert "long_line" in codes(found)
+    _, found, stderr = fit(write("x.log", b"x" * 20_000_000 + b"\n"))
+    assert "long_line" in codes(found)
+    assert "it is empty" not in stderr
 
 
 @pytest.mark.parametrize("deep", ["[" * 9999 + "]" * 9999, '{"a":' * 9999 + "1" + "}" * 9999])
