@@ -149,6 +149,13 @@ def test_what_each_of_several_files_lost_bears_its_name(fit, cli, write):
     assert f"{nothing}[{', '.join(names[2:7])} and 2 more]\n" in said
 
 
+def test_evidence_without_acceptance_says_why(cli):
+    trees = DATA / "samples" / "specbench" / "answers.jsonl"
+    done = cli(["optimum", str(trees), "--c", "0.08"])
+    assert done.exit_code == 1
+    assert "to plan with: drafts were trees" in done.stderr
+
+
 def test_one_file_needs_no_name(fit, write):
     _, found, _ = fit(write("empty.log", b""))
     assert all("from" not in w for w in found["warnings"])
