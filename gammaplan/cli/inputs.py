@@ -95,4 +95,5 @@ def _why_nothing(d: Document) -> str:
             f"only bounds α, between {low:.4f} and {high:.4f}; give --alpha, or fit it with "
             "--gamma and --full-drafts if every draft was full"
         )
-    return "holds neither acceptance nor cost to plan with"
+    why = next((f": {f.message}" for f in d.findings if f.level == "refusal"), "")
+    return f"holds neither acceptance nor cost to plan with{why}"

@@ -2,7 +2,7 @@
 
 import codecs
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import typer
@@ -10,6 +10,7 @@ import typer
 from gammaplan.errors import Finding
 
 NO_ANSWER, GATE_FAILED = 1, 3
+MOST_NAMED = 5  # inputs that one sentence names; the rest is counted
 
 
 class Output(NamedTuple):
@@ -58,12 +59,11 @@ def show(
         sys.stdout.write((csv_text if out.format == "csv" else markdown_text)(result))
     sys.stdout.flush()
     if not out.quiet:
-        for found in findings:
-            whose = f" [{found.origin}]" if found.origin else ""
-            _say(f"{found.level}: {found.message}{whose}")
+        for sentence in _sentences(findings):
+            _say(sentence)
     failed = list(failed_gates)
     if out.strict:
-        codes = [f.code for f in findings if f.level != "note"]
+        codes = dict.fromkeys(f.code for f in findings if f.level != "note")
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
         _say(f"Failed: {gate}")
@@ -71,6 +71,18 @@ def show(
         raise typer.Exit(NO_ANSWER)
     if failed:
         raise typer.Exit(GATE_FAILED)
+
+
+def _sentences(findings: Iterable[Finding]) -> Iterator[str]:
+    """A sentence a finding, with whose it is; what is true of several inputs is said once."""
+    whose: dict[str, list[str]] = {}
+    for found in findings:
+        names = whose.setdefault(f"{found.level}: {found.message}", [])
+        if found.origin and found.origin not in found.message:
+            names.append(found.origin)
+    for sentence, names in whose.items():
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        yield f"{sentence} [{', '.join(names[:MOST_NAMED])}{more}]" if names else sentence
 
 
 def _say(sentence: str) -> None:

@@ -19,7 +19,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, urlsplit
 
 from gammaplan import __version__
-from gammaplan.engines.addresses import OPEN, Access
+from gammaplan.engines.addresses import OPEN, Access, shown
 from gammaplan.engines.lines import damaged_stream, named
 from gammaplan.errors import InputError
 
@@ -71,15 +71,17 @@ def fetch(url: str, access: Access = OPEN, *, limit: int = LARGEST_PAGE) -> Answ
     )
     worker.start()
     worker.join(access.patience)
+    way = _way(target)
     late = f"no more came within {access.patience:g} seconds"
     if worker.is_alive():
         if not answer.body:
-            raise InputError(f"{named(url)}: did not answer within {access.patience:g} seconds")
+            late = f"did not answer{way} within {access.patience:g} seconds"
+            raise InputError(f"{named(url)}: {late}")
         return Answer(answer.status, answer.reason, bytearray(bytes(answer.body)), late)
     if isinstance(answer.error, TooLarge):
         raise TooLarge(f"{named(url)}: {answer.error}")
     if answer.error and not answer.body:
-        raise InputError(f"{named(url)}: {_why(answer.error, access)}") from None
+        raise InputError(f"{named(url)}: {_why(answer.error, access, way)}") from None
     if answer.error:
         timed_out = isinstance(answer.error, TimeoutError)
         answer.cut = late if timed_out else "the server closed the connection half-way"
@@ -280,22 +282,34 @@ def _read_body(response: Any, limit: int, answer: Answer) -> None:  # Any: as ur
         raise http.client.IncompleteRead(b"")
 
 
-def _why(error: Exception, access: Access) -> str:
+def _way(target: SplitResult) -> str:
+    """The proxy of the environment that a request takes, in words; nothing where it takes none."""
+    proxy = request.getproxies().get(target.scheme)
+    if not proxy or request.proxy_bypass(target.netloc):
+        return ""
+    return f" through the proxy {shown(proxy)}"
+
+
+def _why(error: Exception, access: Access, way: str) -> str:
     """What kept a server from answering."""
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(reason, InputError):
         return str(reason)
     if isinstance(reason, TimeoutError):
-        return f"did not answer within {access.patience:g} seconds"
+        return f"did not answer{way} within {access.patience:g} seconds"
     if isinstance(reason, ssl.SSLCertVerificationError):
         detail = reason.verify_message
         return f"its certificate cannot be verified ({detail}); --ca-file names its authority"
     if isinstance(reason, ssl.SSLError):
         return f"the secure connection failed ({(reason.reason or 'no TLS').lower()})"
     if isinstance(reason, OSError) and reason.strerror:
-        return f"cannot be reached: {reason.strerror}"
+        return f"cannot be reached{way}: {reason.strerror}"
+    if isinstance(reason, http.client.InvalidURL):
+        return f"cannot be reached{way}: its host or its port is wrong"
+    if way and type(reason) is OSError:  # the proxy does not open a tunnel
+        return f"cannot be reached{way}: {str(reason)[:80]}"
     if isinstance(reason, ConnectionError | http.client.IncompleteRead):
-        return "closed the connection without an answer"
+        return f"closed the connection{way} without an answer"
     if isinstance(reason, zlib.error):
         return "answers with damaged gzip"
-    return "does not answer as an http server does"
+    return f"does not answer{way} as an http server does"

@@ -19,6 +19,7 @@ from gammaplan.engines.reading import ANY, Reading, Wanted, read, read_differenc
 from gammaplan.engines.shards import Span, open_span
 from gammaplan.errors import InputError
 
+LOSSES = ("truncated_line", "cut_input", "long_line", "no_spec_data", "unreachable")
 MOST_COUNTED = 2**32  # bytes gone back over to name the line of a damaged record
 
 
@@ -250,5 +251,10 @@ def _line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:
 
 
 def together(inputs: Sequence[Input]) -> Collected:
-    """What all inputs said."""
-    return merge(i.said for i in inputs)
+    """What all inputs said; of several, what was lost of each bears its name."""
+    return merge(_losses_named(i) if len(inputs) > 1 else i.said for i in inputs)
+
+
+def _losses_named(one: Input) -> Collected:
+    found = [f._replace(origin=one.name) if f.code in LOSSES else f for f in one.said.findings]
+    return replace(one.said, findings=found)

@@ -1,5 +1,6 @@
 """Items of a reader, added up into groups of what may be added up."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -170,8 +171,9 @@ class Collected:
     def told(self) -> list[Group]:
         """The groups, with the rounds that their labels' idle records had."""
         labels = [tuple(sorted(g.labels.items())) for g in self.groups.values()]
+        groups_of = Counter(labels)
         return [
-            replace(g, idle=self.idle.get(rows, 0)) if labels.count(rows) == 1 else g
+            replace(g, idle=self.idle.get(rows, 0)) if groups_of[rows] == 1 else g
             for g, rows in zip(self.groups.values(), labels, strict=True)
         ]
 

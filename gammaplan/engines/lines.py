@@ -115,6 +115,8 @@ class _Cut(io.BytesIO):
 
 def _open(path: str, access: Access) -> io.BufferedReader:
     if path == "-":
+        if sys.stdin is None:
+            raise InputError(f"{named(path)}: cannot be read: it is closed")
         source = sys.stdin.buffer
         return source if isinstance(source, io.BufferedReader) else _buffered(source)
     if is_address(path):

@@ -258,8 +258,9 @@ def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Readin
     formats = [c for c in known if isinstance(c.format, LogFormat)]
     source = iter(blocks)
     context: dict[str, list[bytes]] = {}
-    first = b""
+    first, seen = b"", False
     for block in source:
+        seen = True
         first = first if block[2] else _first_line(block)
         candidate = _first_claim(block, formats)
         if candidate is None:
@@ -273,7 +274,9 @@ def _read_log(blocks: Blocks, known: list[Candidate], *, detail: bool) -> Readin
         cut = [Dropped("the end of a record, without its start", 0)] if form.ends(first) else []
         items = chain(cut, reader(chain(start, [block], source)), _losses(blocks))
         return Reading(candidate.engine.NAME, form.name, items, form.stands_alone)
-    return Reading(None, None, chain(_losses(blocks), [finding("no_spec_data", hint="")]))
+    lost = list(_losses(blocks))
+    hint = "" if seen or lost else " (it is empty)"
+    return Reading(None, None, chain(lost, [finding("no_spec_data", hint=hint)]))
 
 
 def _first_line(block: Block) -> bytes:

@@ -144,7 +144,7 @@ def _print_engines(
 ) -> None:
     """Each figure that engines print, its value here, and what they call it."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("which is", max_width=20)
+    table.add_column("which is", max_width=18)  # leaves 45 for the longest name at 80
     table.add_column("here")
     table.add_column("what engines call it", overflow="fold")
     for quantity, meaning in MEANINGS.items():

@@ -176,6 +176,11 @@ def test_convert_of_the_reported_histogram(cli):
     assert round(result["mean_length"], 5) == 1.23256
 
 
+def test_convert_splits_no_name_of_an_engine(cli):
+    words = cli("convert --alpha 0.8 --gamma 4").stdout.split()
+    assert "spec_decode_token_weighted_acceptance_length" in words
+
+
 def test_convert_says_that_hazards_are_not_constant(cli):
     assert "acceptance is not constant" in cli("convert --survival 0.9,0.5,0.4").stderr
 

@@ -134,6 +134,33 @@ def test_a_damaged_file_does_not_cost_the_others(fit, write):
     assert counted(found) == COUNTS
 
 
+def test_what_each_of_several_files_lost_bears_its_name(fit, cli, write):
+    cut = (DATA / "samples" / "vllm" / "v1_log_truncated_crlf.log").read_bytes()
+    paths = [write("a.log", cut), write("b.log", cut)]
+    paths += [write(f"{name}.log", b"") for name in "cdefghi"]
+    names = [str(path) for path in paths]
+    _, found, _ = fit(*names)
+    lost = [(w["code"], w["from"]) for w in found["warnings"] if "from" in w]
+    assert lost[:2] == [("truncated_line", name) for name in names[:2]]
+    assert lost[2:] == [("no_spec_data", name) for name in names[2:]]
+    said = cli(["fit", *names]).stderr
+    assert f"{names[1]}:3: a SpecDecoding line\n" in said
+    nothing = "refusal: there is no acceptance data in it (it is empty) "
+    assert f"{nothing}[{', '.join(names[2:7])} and 2 more]\n" in said
+
+
+def test_evidence_without_acceptance_says_why(cli):
+    trees = DATA / "samples" / "specbench" / "answers.jsonl"
+    done = cli(["optimum", str(trees), "--c", "0.08"])
+    assert done.exit_code == 1
+    assert "to plan with: drafts were trees" in done.stderr
+
+
+def test_one_file_needs_no_name(fit, write):
+    _, found, _ = fit(write("empty.log", b""))
+    assert all("from" not in w for w in found["warnings"])
+
+
 def test_two_workers_answer_as_one_does(fit, write):
     paths = [write(f"{name}.log", LOG.read_bytes()) for name in "abc"]
     _, one, _ = fit(*paths)
@@ -561,6 +588,9 @@ def test_twenty_megabytes_in_one_line_are_skipped(fit, write):
     _, found, _ = fit(write("x.log", data + b"x" * 20_000_000 + b"\n"))
     assert counted(found) == COUNTS
     assert "long_line" in codes(found)
+    _, found, stderr = fit(write("x.log", b"x" * 20_000_000 + b"\n"))
+    assert "long_line" in codes(found)
+    assert "it is empty" not in stderr
 
 
 @pytest.mark.parametrize("deep", ["[" * 9999 + "]" * 9999, '{"a":' * 9999 + "1" + "}" * 9999])

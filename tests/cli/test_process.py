@@ -156,6 +156,15 @@ def test_a_full_disk_is_one_line(script):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("args", ["fit -", "optimum - --c 0.1"])
+def test_a_closed_standard_input_is_one_line(script, args):
+    done = subprocess.run(
+        ["sh", "-c", f"exec {script} {args} <&-"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "Error: standard input: cannot be read: it is closed\n"
+
+
 def test_an_interrupt_is_exit_code_130_and_no_traceback(script):
     reader = subprocess.Popen(
         [script, "optimum", "-", "--c", "0.1"],

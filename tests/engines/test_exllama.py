@@ -162,6 +162,13 @@ def test_requests_without_a_draft_model_say_so(fit):
     assert fit(plain + line("b", 10, 40)).counted == (None, 40, 10)
 
 
+def test_a_request_that_ended_is_not_joined_with_what_follows(fit):
+    plain = (LINE + REST).format(id="a", n=40).rstrip(", ") + ")\n"
+    found = fit(line("b", 10, 40) + plain + "INFO:     upload accepted: 5 files")
+    assert found.counted == (None, 40, 10)
+    assert "truncated_line" not in found.codes
+
+
 def usage(accepted: object, rejected: object, **more: object) -> dict[str, object]:
     details = {"accepted_prediction_tokens": accepted, "rejected_prediction_tokens": rejected}
     return {"id": "c", "model": "m", "usage": {"completion_tokens_details": details, **more}}

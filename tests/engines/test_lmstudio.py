@@ -133,3 +133,7 @@ def test_a_prediction_that_is_cut_is_dropped_and_named(fit, end):
 def test_one_line_objects_are_read_too(fit):
     line = "[m] Generated prediction: " + json.dumps({"stats": stats(99, 53, 46)}) + "\n"
     assert fit("start\n" + line + line).counted == (None, 198, 106)
+    found = fit("start\n" + line + line.rstrip())
+    assert found.counted == (None, 198, 106)
+    assert "truncated_line" not in found.codes
+    assert fit("start\n" + line + line[:-4]).counted == (None, 99, 53)

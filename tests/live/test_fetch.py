@@ -259,6 +259,37 @@ def test_credentials_in_an_address_are_refused():
     assert "secret" not in said
 
 
+def test_a_proxy_of_the_environment_is_taken(monkeypatch):
+    with serving(page(BODY)) as proxy:
+        monkeypatch.setenv("http_proxy", proxy)
+        assert fetch("http://figures.invalid/metrics", QUICK).body == BODY
+
+
+@pytest.mark.parametrize(
+    ("proxy", "said"),
+    [
+        ("http://u:secret@127.0.0.1:9", "cannot be reached through the proxy http://127.0.0.1:9: "),
+        ("127.0.0.1:port", "through the proxy 127.0.0.1:port: its host or its port is wrong"),
+        (None, "501 Unsupported method"),
+    ],
+)
+def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch, proxy, said):
+    with serving(page(BODY)) as server:
+        monkeypatch.setenv("https_proxy", proxy or server)
+        with pytest.raises(InputError) as told:
+            fetch("https://figures.invalid/metrics", QUICK)
+    assert "through the proxy" in str(told.value)
+    assert said in str(told.value)
+    assert "secret" not in str(told.value)
+
+
+def test_a_host_that_needs_no_proxy_is_asked_itself(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serving(page(BODY)) as server:
+        assert fetch(server, QUICK).body == BODY
+
+
 def test_https_needs_a_certificate_of_a_known_authority(tmp_path):
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")

@@ -58,7 +58,9 @@ def read(blocks: Iterator[Block]) -> Iterator[Item]:
             if record is not None:
                 yield record
             now = None
-        elif not line.whole and not now.text.endswith(")"):
+        elif _closed(now.text):  # it ran without a draft model
+            now = None
+        elif not line.whole:
             yield Dropped("the metrics of a request", now.offset)
             now = None
     if now is not None and "Draft:" in now.text:
@@ -72,6 +74,11 @@ def _begun(line: Line, head: re.Match[str], number: int) -> Request:
     time = _TIME.search(line.text)
     name = head[1] or f"{number}"
     return Request(line.text, name, time[0] if time else line.time or "", line.offset)
+
+
+def _closed(text: str) -> bool:
+    """Whether the metrics end here: every bracket is closed, the last one at the end."""
+    return text.endswith(")") and text.count("(") == text.count(")")
 
 
 def _told(match: re.Match[str], request: Request) -> Record | Dropped | None:

@@ -59,7 +59,8 @@ def read(blocks: Iterator[Block]) -> Iterator[Item]:
         if not now.over and (draft := _DRAFT.search(line.text)):
             now.draft = now.draft or draft[1]
         found = list(_keys(line))
-        if (not found or not line.whole) and _CUT.search(line.text):
+        whole = line.whole or line.text.rstrip().endswith("}")
+        if not (found and whole) and _CUT.search(line.text):
             now.cut, now.offset = True, line.offset
         for kind, value in found:
             if now.figures.get(kind, value) != value:  # the next prediction, without its head
