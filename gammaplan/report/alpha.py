@@ -30,7 +30,7 @@ SETTINGS = {
 }
 RULES = {
     "residual": "accept with probability min(1, p/q); needs q of each drafted token",
-    "block": "the same at γ 1; longer drafts accept more than this α says; needs q",
+    "block": "the same at γ 1; longer drafts keep more: see simulate; needs q",
     "greedy_draft": "the draft's argmax, accepted with probability p; needs no q",
     "exact_match": "both draw on their own; needs no q",
     "argmax": "the draft's argmax if it is the target's: exact for greedy decoding alone",
