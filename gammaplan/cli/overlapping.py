@@ -18,7 +18,7 @@ from gammaplan.model.acceptance import Geometric, expected_tokens
 from gammaplan.model.overlap import Workspace, overlaps, peaked
 from gammaplan.model.renewal import Rounds
 from gammaplan.model.rules import RULES, Rule
-from gammaplan.model.tally import Positions
+from gammaplan.model.summary import Summary
 
 if TYPE_CHECKING:
     from gammaplan.arrays.measuring import Question
@@ -136,7 +136,7 @@ def _summed_up(
     """The result over all positions; `starts` says which of the next ones start a sequence."""
     lengths = tuple(sorted({*LENGTHS, *([wanted.gamma] if wanted.gamma else [])}))
     rounds = Rounds(len(question.drawn), lengths)
-    sums = [Positions(clustered=starts is not None) for _ in question.drawn]
+    sums = [Summary(clustered=starts is not None) for _ in question.drawn]
     sequences = 0
     for found in stretches:
         count = len(found[0]["alpha"])
@@ -168,7 +168,7 @@ def _summed_up(
 
 def _row(
     drawn: Drawn,
-    found: Positions,
+    found: Summary,
     rules: Sequence[Rule],
     by_sequence: Floats,
     lengths: Sequence[int],
@@ -214,7 +214,7 @@ def _row(
     }
 
 
-def _rules(found: Positions, asked: Sequence[Rule]) -> Iterator[tuple[str, RuleShape]]:
+def _rules(found: Summary, asked: Sequence[Rule]) -> Iterator[tuple[str, RuleShape]]:
     """Alpha by rule: those that cost nothing, and those that were asked for."""
     wanted = {rule.name: rule for rule in asked} or {name: RULES[name] for name in FREE}
     for name, rule in wanted.items():
