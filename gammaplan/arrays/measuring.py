@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from gammaplan.arrays.pairs import Pair
 from gammaplan.errors import InputError
@@ -21,7 +22,8 @@ from gammaplan.model.overlap import (
 from gammaplan.model.rules import Rule
 from gammaplan.model.sampling import steps_of
 
-CHUNK = 2**22  # elements measured by one task
+CHUNK = 2**23  # elements measured by one task
+FOUND = 2**16  # positions of a stretch times samplers: what is found at each is held for a while
 AHEAD = 4  # tasks that wait for each worker
 
 
@@ -60,10 +62,10 @@ def measured(
     InputError
         At the first row that is no distribution, or that cannot be read.
     """
-    step = max(1, CHUNK // (pair.vocab * pair.block_rows)) * pair.block_rows
     if executor is None:
-        yield from _stretches(pair, question, 0, pair.positions, step)
+        yield from _stretches(pair, question, 0, pair.positions)
         return
+    step = _sizes(pair, question).stretch
     waiting: deque[Future[list[Measures]]] = deque()
     for start in range(0, pair.positions, step):
         stop = min(start + step, pair.positions)
@@ -74,18 +76,31 @@ def measured(
         yield waiting.popleft().result()
 
 
+class _Sizes(NamedTuple):
+    """Rows of a block, and of a stretch of blocks."""
+
+    block: int
+    stretch: int
+
+
+def _sizes(pair: Pair, question: Question) -> _Sizes:
+    """Sizes that bound the memory, by the width of the rows and by how often each is measured."""
+    most = max(1, FOUND // len(question.drawn))
+    block = min(pair.block_rows, most)
+    return _Sizes(block, max(1, min(CHUNK // pair.vocab, most) // block) * block)
+
+
 def _stretch(pair: Pair, question: Question, start: int, stop: int) -> list[Measures]:
-    return next(_stretches(pair, question, start, stop, stop - start))
+    return next(_stretches(pair, question, start, stop))
 
 
-def _stretches(
-    pair: Pair, question: Question, start: int, stop: int, step: int
-) -> Iterator[list[Measures]]:
-    """Blocks measured and put together to stretches of `step` positions."""
-    work = Workspace((pair.block_rows, pair.vocab), pair.precision)
+def _stretches(pair: Pair, question: Question, start: int, stop: int) -> Iterator[list[Measures]]:
+    """Blocks measured and put together to stretches."""
+    size, step = _sizes(pair, question)
+    work = Workspace((size, pair.vocab), pair.precision)
     found: list[list[Measures]] = []
     gathered = 0
-    for first, target, draft in pair.blocks(start, stop):
+    for first, target, draft in pair.blocks(start, stop, size):
         for rows, block in ((pair.target, target), (pair.draft, draft)):
             try:
                 peaked(block, question.kind, rows.element)

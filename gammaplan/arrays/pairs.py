@@ -46,13 +46,16 @@ class Pair:
         """Rows of a block that stays in a processor's cache."""
         return max(1, min(BLOCK // self.vocab, self.positions))
 
-    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, Reals, Reals]]:
+    def blocks(
+        self, start: int = 0, stop: int | None = None, size: int | None = None
+    ) -> Iterator[tuple[int, Reals, Reals]]:
         """The position of the first row, the rows of the target, and those of the draft.
 
-        Every block is the same memory, filled anew: copy what must outlive it.
+        There are `size` rows in a block, or `block_rows`. Every block is the same memory,
+        filled anew: copy what must outlive it.
         """
         stop = self.positions if stop is None else stop
-        size = self.block_rows
+        size = self.block_rows if size is None else size
         sides = [rows.blocks(start, stop, size, self.vocab) for rows in (self.target, self.draft)]
         for target, draft in zip(*sides, strict=True):
             yield (

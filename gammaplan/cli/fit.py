@@ -10,7 +10,6 @@ from gammaplan.cli import options as o
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from concurrent.futures import ProcessPoolExecutor
 
     from gammaplan.engines.files import Asked, Input
 
@@ -267,6 +266,7 @@ def _inputs(
 ) -> "list[Input]":
     import os
 
+    from gammaplan.cli.workers import pool
     from gammaplan.engines.files import collect_difference, collect_files, collect_shards
     from gammaplan.engines.shards import spans
 
@@ -274,26 +274,14 @@ def _inputs(
         return [collect_difference(before, paths[0], asked=asked)]
     most = workers or os.cpu_count() or 1
     if len(paths) == 1 and (cuts := spans(paths[0], wanted=asked.wanted, most=most)):
-        with _pool(len(cuts)) as pool:
-            return [collect_shards(paths[0], cuts, pool, asked=asked)]
+        with pool(len(cuts)) as executor:
+            return [collect_shards(paths[0], cuts, executor, asked=asked)]
     many = workers and workers > 1 and len(paths) > 1 and "-" not in paths
     with (
-        _pool(min(workers or 1, len(paths))) if many else nullcontext() as executor,
+        pool(min(workers or 1, len(paths))) if many else nullcontext() as executor,
         _progress(paths) as progress,
     ):
         return collect_files(paths, asked=asked, executor=executor, progress=progress)
-
-
-def _pool(processes: int) -> "ProcessPoolExecutor":
-    """Worker processes, forked only where that is safe: from a process of one thread."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from pathlib import Path
-
-    threads = Path("/proc/self/task")  # of Linux alone
-    alone = threads.is_dir() and len([*threads.iterdir()]) == 1
-    context = multiprocessing.get_context("fork" if alone else "spawn")
-    return ProcessPoolExecutor(processes, context)
 
 
 def _progress(paths: "Sequence[str]") -> Any:  # Any: a context of rich's, or none

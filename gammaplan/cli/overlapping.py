@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from gammaplan.model.acceptance import Geometric, expected_tokens
 from gammaplan.model.overlap import Workspace, overlaps, peaked
 from gammaplan.model.renewal import Rounds
 from gammaplan.model.rules import RULES, Rule
-from gammaplan.model.tally import Positions
+from gammaplan.model.summary import Summary
 
 if TYPE_CHECKING:
     from gammaplan.arrays.measuring import Question
@@ -86,13 +87,12 @@ def of_files(
         progress = stack.enter_context(_progress(pair))
         executor, most = None, workers or 1
         if most > 1 and pair.seekable:
-            from concurrent.futures import ProcessPoolExecutor
+            from gammaplan.cli.workers import pool
 
-            executor = stack.enter_context(ProcessPoolExecutor(most))
+            executor = stack.enter_context(pool(most))
         stretches = measured(pair, question, executor=executor, workers=most)
-        found = _summed_up(
-            _told(stretches, progress), question, wanted, vocab=pair.vocab, starts=starts
-        )
+        told = _told(stretches, progress, others=executor is not None)
+        found = _summed_up(told, question, wanted, vocab=pair.vocab, starts=starts)
     guessed = [finding("bfloat16_assumed", name=name) for name in pair.guessed]
     return found._replace(findings=guessed + found.findings)
 
@@ -113,10 +113,13 @@ def _progress(pair: Pair) -> Iterator[Callable[[int], None]]:
 
 
 def _told(
-    stretches: Iterable[list[Measures]], progress: Callable[[int], None]
+    stretches: Iterable[list[Measures]], progress: Callable[[int], None], *, others: bool
 ) -> Iterator[list[Measures]]:
+    """The stretches; where others measure them, what the interval needs is loaded meanwhile."""
     done = 0
     for found in stretches:
+        if others and not done:
+            import_module("scipy.special")
         done += len(found[0]["alpha"])
         progress(done)
         yield found
@@ -133,7 +136,7 @@ def _summed_up(
     """The result over all positions; `starts` says which of the next ones start a sequence."""
     lengths = tuple(sorted({*LENGTHS, *([wanted.gamma] if wanted.gamma else [])}))
     rounds = Rounds(len(question.drawn), lengths)
-    sums = [Positions(clustered=starts is not None) for _ in question.drawn]
+    sums = [Summary(clustered=starts is not None) for _ in question.drawn]
     sequences = 0
     for found in stretches:
         count = len(found[0]["alpha"])
@@ -165,7 +168,7 @@ def _summed_up(
 
 def _row(
     drawn: Drawn,
-    found: Positions,
+    found: Summary,
     rules: Sequence[Rule],
     by_sequence: Floats,
     lengths: Sequence[int],
@@ -211,7 +214,7 @@ def _row(
     }
 
 
-def _rules(found: Positions, asked: Sequence[Rule]) -> Iterator[tuple[str, RuleShape]]:
+def _rules(found: Summary, asked: Sequence[Rule]) -> Iterator[tuple[str, RuleShape]]:
     """Alpha by rule: those that cost nothing, and those that were asked for."""
     wanted = {rule.name: rule for rule in asked} or {name: RULES[name] for name in FREE}
     for name, rule in wanted.items():

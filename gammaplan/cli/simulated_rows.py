@@ -181,13 +181,13 @@ def _played(
 
 
 def _rule(name: str, play: "Play", found: "Played") -> "RuleShape":
-    goodness, survival = found.goodness, found.survival
+    goodness = found.goodness
     return {
         "name": name,
         "exact": play.exact,
         "lossless": None if goodness is None else goodness.p_value >= LEVEL,
         "alpha": found.alpha,
-        "expected_tokens": None if survival is None else 1 + float(survival.sum()),
+        "expected_tokens": found.expected_tokens,
         "measured_tokens": found.tally.mean_tokens,
         "standard_error": found.tally.standard_error,
         "statistic": finite(goodness and goodness.statistic),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gammaplan.model.arrays import Floats
+from gammaplan.model.blocks import block_kept
 from gammaplan.model.drawing import Integers, draw
 from gammaplan.model.losslessness import Goodness, Losslessness, favoured_order
 from gammaplan.model.rounds import Verified
@@ -29,12 +30,19 @@ class Play(NamedTuple):
     verify: Callable[..., Verified]
     rule: Rule | None = None
     greedy: bool = False
+    formula: Callable[[Floats, Floats], Floats | None] | None = None
 
     def alpha(self, p: Floats, q: Floats) -> Floats | None:
         """P(a token is drafted and accepted) for each row; None if it depends on the others."""
         if self.rule is None:
             return None
         return np.asarray(np.minimum(self.rule.accepted(p, q).sum(axis=-1), 1))
+
+    def kept(self, p: Floats, q: Floats) -> Floats | None:
+        """What each row adds to the tokens that a round keeps; None without a formula."""
+        if (alpha := self.alpha(p, q)) is not None:
+            return np.multiply.accumulate(alpha)
+        return self.formula(p, q) if self.formula else None
 
 
 def plays(lenience: float = LENIENCE) -> dict[str, Play]:
@@ -54,7 +62,7 @@ def plays(lenience: float = LENIENCE) -> dict[str, Play]:
 
     return {
         "residual": Play(True, verify_chain, RULES["residual"]),
-        "block": Play(True, verify_block),
+        "block": Play(True, verify_block, formula=block_kept),
         "greedy_draft": Play(True, verify_chain, RULES["greedy_draft"], greedy=True),
         "exact_match": Play(True, matched, RULES["exact_match"]),
         "lenience": Play(lenience == 1, lenient, Lenience(lenience)),
@@ -67,13 +75,15 @@ class Played(NamedTuple):
     """What one rule did over real rows.
 
     `alpha` is what its formula says of the same rows, on average, `survival`
-    P(the first i tokens are accepted) for i = 1..gamma; None where there is no
-    formula. `goodness` is None for too few rounds to test.
+    P(the first i tokens are accepted) for i = 1..gamma, `expected_tokens` those of
+    a round; None where there is no formula. `goodness` is None for too few rounds
+    to test.
     """
 
     tally: Tally
     alpha: float | None
     survival: Floats | None
+    expected_tokens: float | None
     goodness: Goodness | None
 
 
@@ -143,7 +153,8 @@ class _Game:
         self._play, self._rng = play, rng
         self._test = Losslessness(positions, rounds)
         self._counts: list[Integers] = []
-        self._alpha, self._survival = np.zeros(positions - 1), np.zeros(positions - 1)
+        self._alpha, self._kept = np.zeros(positions - 1), np.zeros(positions - 1)
+        self._formula = True
 
     def play(self, p: Floats, q: Floats, rounds: int, orders: list[Integers]) -> None:
         if self._play.greedy:
@@ -158,14 +169,19 @@ class _Game:
         self._counts.append(counts)
         if (alpha := self._play.alpha(p[:-1], q)) is not None:
             self._alpha += rounds * alpha
-            self._survival += rounds * np.cumprod(alpha)
+        if self._formula and (kept := self._play.kept(p[:-1], q)) is not None:
+            self._kept += rounds * kept
+        else:
+            self._formula = False
 
     def result(self) -> Played:
         tally = Tally(np.asarray(self._counts))
+        kept = self._kept / tally.rounds
+        expected = 1 + float(kept.sum()) if self._formula else None
         if self._play.rule is None or not self._alpha.size:
-            return Played(tally, None, None, self._test.result())
+            return Played(tally, None, None, expected, self._test.result())
         alpha = float(self._alpha.mean()) / tally.rounds
-        return Played(tally, alpha, self._survival / tally.rounds, self._test.result())
+        return Played(tally, alpha, kept, expected, self._test.result())
 
 
 def _orders(p: Floats, q: Floats) -> list[Integers]:

@@ -9,12 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gammaplan.report.grids import print_grid
 from gammaplan.report.words import bar, console, percent, plain, say
 
 if TYPE_CHECKING:
     from gammaplan.shapes.alpha import AlphaResult, AlphaRow
 
 CURVE = 24  # cells of the curve
+NARROW = 6  # fewer cells are left out
+SPREAD = 23  # cells of the histogram without its bars
 SETTINGS = {
     "temperature": "T",
     "draft_temperature": "draft T",
@@ -27,7 +30,7 @@ SETTINGS = {
 }
 RULES = {
     "residual": "accept with probability min(1, p/q); needs q of each drafted token",
-    "block": "the same at γ 1; longer drafts accept more than this α says; needs q",
+    "block": "the same at γ 1; longer drafts keep more: see simulate; needs q",
     "greedy_draft": "the draft's argmax, accepted with probability p; needs no q",
     "exact_match": "both draw on their own; needs no q",
     "argmax": "the draft's argmax if it is the target's: exact for greedy decoding alone",
@@ -46,7 +49,10 @@ def print_alpha(result: AlphaResult, inputs: Mapping[str, object]) -> None:
         _print_sweep(out, rows)
     if inputs["rules"]:
         out.print()
-        out.print(_rules_of(rows[0]) if len(rows) == 1 else _rules_by_row(rows))
+        if len(rows) == 1:
+            _print_rules(out, rows[0])
+        else:
+            _print_rules_by_row(out, rows)
     out.print()
     steps = ", ".join(step.replace("_", "-") for step in result["order"])
     say(out, f"{_over(result)}; vocabulary {result['vocab']:,}; in the order {steps}.")
@@ -85,9 +91,10 @@ def _print_spread(out: Console, row: AlphaRow) -> None:
     most = max(row["histogram"])
     table = _table("α", "positions", "")
     parts = len(row["histogram"])
+    cells = min(CURVE, max(0, out.width - SPREAD))
     for i, count in enumerate(row["histogram"]):
         span = f"{i / parts:.1f} to {(i + 1) / parts:.1f}"
-        table.add_row(Text(span), Text(f"{count:,}"), Text(bar(count / most, CURVE)))
+        table.add_row(Text(span), Text(f"{count:,}"), Text(bar(count / most, cells)))
     out.print(table)
     quantiles = ", ".join(f"{q['alpha']:.3f}" for q in row["quantiles"])
     shares = ", ".join(f"{100 * q['share']:g}" for q in row["quantiles"])
@@ -111,7 +118,7 @@ def _print_sweep(out: Console, rows: Sequence[AlphaRow]) -> None:
     varied = _varied(rows)
     say(out, _course(rows, varied), style="bold")
     out.print()
-    out.print(_grid(rows, varied, out.width))
+    _print_grid(out, rows, varied)
 
 
 def _course(rows: Sequence[AlphaRow], varied: Sequence[str]) -> str:
@@ -139,17 +146,15 @@ def _varied(rows: Sequence[AlphaRow]) -> list[str]:
     return names or ["temperature"]
 
 
-def _grid(rows: Sequence[AlphaRow], varied: Sequence[str], width: int) -> Table:
+def _print_grid(out: Console, rows: Sequence[AlphaRow], varied: Sequence[str]) -> None:
     low, high = (end(row["alpha"] for row in rows) for end in (min, max))
     several = any(row["interval"] for row in rows)
     names = ["α", "± ", "same argmax", "q outside p", "p outside q"]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in (*(SETTINGS[n] for n in varied), *names):
-        if name != "± " or several:
-            table.add_column(name.strip(), justify="right")
-    room = width - 10 * len(varied) - (60 if several else 50)
-    if room >= 6:
-        table.add_column(f"{low:.3f} … {high:.3f}", no_wrap=True)
+    heads = [*(SETTINGS[n] for n in varied), *(n.strip() for n in names if n != "± " or several)]
+    room = out.width - 10 * len(varied) - (60 if several else 50)
+    if room >= NARROW:
+        heads += [f"{low:.3f} … {high:.3f}"]
+    lines = []
     for row in rows:
         cells = [_value(row, name) for name in varied]
         cells += [f"{row['alpha']:.4f}"]
@@ -158,10 +163,11 @@ def _grid(rows: Sequence[AlphaRow], varied: Sequence[str], width: int) -> Table:
         cells += [_share(row["argmax_agreement"])]
         cells += [_share(row["draft_mass_outside_target"])]
         cells += [_share(row["target_mass_outside_draft"])]
-        if room >= 6:
+        if room >= NARROW:
             cells += [_dot(row["alpha"], low, high, min(CURVE, room))]
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
+        lines.append(cells)
+    left = [len(heads) - 1] if room >= NARROW else []
+    print_grid(out, heads, lines, keys=len(varied), left=left)
 
 
 def _dot(alpha: float, low: float, high: float, cells: int) -> str:
@@ -170,31 +176,27 @@ def _dot(alpha: float, low: float, high: float, cells: int) -> str:
     return "·" * at + "●"
 
 
-def _rules_of(row: AlphaRow) -> Table:
-    table = _table("rule", "α", "lossless", "off p by", "")
+def _print_rules(out: Console, row: AlphaRow) -> None:
+    lines = []
     for name, rule in row["rules"].items():
         off = "-" if rule["distortion"] is None else percent(rule["distortion"], 2)
         lossless = "yes" if rule["lossless"] else "no"
-        figures = [name.replace("_", " "), f"{rule['alpha']:.4f}", lossless, off, RULES[name]]
-        table.add_row(*(Text(f) for f in figures))
-    return table
+        lines.append([name.replace("_", " "), f"{rule['alpha']:.4f}", lossless, off, RULES[name]])
+    print_grid(out, ("rule", "α", "lossless", "off p by", ""), lines, left=[0], prose=True)
 
 
-def _rules_by_row(rows: Sequence[AlphaRow]) -> Table:
+def _print_rules_by_row(out: Console, rows: Sequence[AlphaRow]) -> None:
     varied = _varied(rows)
     names = [name for name in rows[0]["rules"] if name != "block"]  # it repeats the residual α
     lossless = {name: rows[0]["rules"][name]["lossless"] for name in names}
     heads = [name.replace("_", " ") + "!" * (not lossless[name]) for name in names]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for head in (*(SETTINGS[n] for n in varied), *heads):
-        table.add_column(head, justify="right")
-    for row in rows:
-        cells = [_value(row, name) for name in varied]
-        cells += [f"{row['rules'][name]['alpha']:.4f}" for name in names]
-        table.add_row(*(Text(cell) for cell in cells))
-    table.caption = "α by rule; ! changes what is emitted"
-    table.caption_justify = "left"
-    return table
+    lines = [
+        [_value(row, name) for name in varied]
+        + [f"{row['rules'][name]['alpha']:.4f}" for name in names]
+        for row in rows
+    ]
+    print_grid(out, [*(SETTINGS[n] for n in varied), *heads], lines, keys=len(varied))
+    say(out, "α by rule; ! changes what is emitted")
 
 
 def _table(*heads: str) -> Table:

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from gammaplan.report.grids import print_grid
 from gammaplan.report.words import bar, console, named, parts, percent, plain, say
 
 if TYPE_CHECKING:
     from gammaplan.shapes.simulate import RuleShape, SimulatedRow, SimulateResult
 
 WIDTH = 24  # cells of a bar
+NARROW = 6  # a shorter bar is left out
+FIGURES = 44  # cells of the figures beside it
 ROWS = 24  # rows of the table; the rest is summed up in one
 
 
@@ -39,7 +40,7 @@ def _print_law(out: Console, part: SimulateResult) -> None:
         style="bold",
     )
     out.print()
-    out.print(_histogram(part["rows"]))
+    _print_histogram(out, part["rows"])
     out.print()
     apart = ""
     if error and expected is not None:
@@ -56,18 +57,14 @@ def _print_rules(out: Console, part: SimulateResult) -> None:
     rules = part["rules"]
     say(out, _verdict(rules, out.width), style="bold")
     out.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("rule", no_wrap=True)
-    for name in ("α", "tokens per round", "formula", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("output")
+    heads, lines = ("rule", "α", "tokens per round", "formula", "p", "output"), []
     for rule in rules:
         error, expected = rule["standard_error"], rule["expected_tokens"]
         tokens = f"{rule['measured_tokens']:.4f}"
         tokens += "" if error is None else f" ± {error:.4f}"
         figures = [rule["name"], _number(rule["alpha"]), tokens, _number(expected)]
-        table.add_row(*(Text(f) for f in [*figures, _p_value(rule["p_value"]), _output(rule)]))
-    out.print(table)
+        lines.append([*figures, _p_value(rule["p_value"]), _output(rule)])
+    print_grid(out, heads, lines, left=[0], prose=True)
     out.print()
     say(
         out,
@@ -116,22 +113,24 @@ def _p_value(value: float | None) -> str:
     return "< 1e-16" if value < 1e-16 else f"{value:.2g}"
 
 
-def _histogram(rows: list[SimulatedRow]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("accepted", "rounds", "share", "formula"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+def _print_histogram(out: Console, rows: list[SimulatedRow]) -> None:
     shown = rows if len(rows) <= ROWS else rows[: ROWS - 1]
-    for row in shown:
-        table.add_row(Text(f"{row['accepted']}"), *_cells([row]))
+    lines = [(f"{row['accepted']}", [row]) for row in shown]
     if len(shown) < len(rows):
         rest = rows[len(shown) :]
-        table.add_row(Text(f"{rest[0]['accepted']}..{rest[-1]['accepted']}"), *_cells(rest))
-    return table
+        lines.append((f"{rest[0]['accepted']}..{rest[-1]['accepted']}", rest))
+    heads = ["accepted", "rounds", "share", "formula"]
+    cells = min(WIDTH, out.width - FIGURES)
+    drawn = cells >= NARROW
+    figures = [[name, *_figures(some), *[bar(_share(some), cells)] * drawn] for name, some in lines]
+    print_grid(out, heads + [""] * drawn, figures, left=[len(heads)])
 
 
-def _cells(rows: list[SimulatedRow]) -> list[Text]:
-    share = sum(row["share"] for row in rows)
-    figures = [f"{sum(row['rounds'] for row in rows):,}", percent(share, 2)]
-    figures += [percent(sum(row["expected_share"] for row in rows), 2), bar(share, WIDTH)]
-    return [Text(f) for f in figures]
+def _figures(rows: list[SimulatedRow]) -> list[str]:
+    expected = sum(row["expected_share"] for row in rows)
+    rounds = sum(row["rounds"] for row in rows)
+    return [f"{rounds:,}", percent(_share(rows), 2), percent(expected, 2)]
+
+
+def _share(rows: list[SimulatedRow]) -> float:
+    return sum(row["share"] for row in rows)

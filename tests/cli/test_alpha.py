@@ -1,6 +1,7 @@
 """`gammaplan alpha`: what it answers, what it passes on, and what it refuses."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -177,11 +178,22 @@ def test_csv_has_a_row_for_each_setting_and_no_labels(cli, files):
 
 
 @pytest.mark.parametrize("args", ["", " --temperature 0,1 --rules", " --top-k 3 --rules"])
-@pytest.mark.parametrize("width", ["80", "120"])
+@pytest.mark.parametrize("width", ["40", "80", "120"])
 def test_no_line_is_wider_than_the_terminal(cli, files, args, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     lines = cli(f"{files}{args}").stdout.splitlines()
     assert max(map(len, lines)) <= int(width)
+
+
+@pytest.mark.parametrize("args", ["--rules", "--temperature 0,1 --top-k 3,9 --rules"])
+def test_a_narrow_terminal_gets_every_figure(cli, files, args, monkeypatch):
+    figures = re.compile(r"0\.[0-9]{4}|[0-9.]+ %")
+    monkeypatch.setenv("COLUMNS", "120")
+    wide = cli(f"{files} {args}").stdout
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = cli(f"{files} {args}").stdout
+    assert "…" not in narrow
+    assert set(figures.findall(wide)) <= set(figures.findall(narrow.replace("\n%", " %")))
 
 
 USAGE = [

@@ -191,6 +191,20 @@ def test_settings_of_the_draft_alone_change_its_alpha_and_lose_nothing(cli, arra
     assert cut["lossless"]
 
 
+def test_a_narrow_terminal_gets_every_figure(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    for words in (f"simulate {TOY} --rounds 2000", "simulate --alpha 0.8"):
+        document = json.loads(cli(f"{words} --json").stdout)["result"]
+        printed = cli(words).stdout
+        assert max(map(len, printed.splitlines())) <= 40
+        assert "…" not in printed
+        for rule in document["rules"]:
+            assert f"{rule['measured_tokens']:.4f} ± {rule['standard_error']:.4f}" in printed
+        for row in document["rows"]:
+            assert f"{100 * row['share']:.2f} %" in printed
+            assert f"{100 * row['expected_share']:.2f} %" in printed
+
+
 def test_csv_has_a_row_for_each_rule(cli):
     text = cli(f"simulate {TOY} --rounds 1000 --format csv").stdout
     assert {row["name"] for row in csv.DictReader(io.StringIO(text))} > EXACT

@@ -173,13 +173,19 @@ def test_fewer_rounds_than_windows_leave_windows_out():
     assert played.tally.counts.shape == (3, 3)
 
 
-@pytest.mark.parametrize("name", [n for n, play in plays().items() if play.rule])
-def test_tokens_per_round_are_those_of_alpha(name):
+@pytest.mark.parametrize("name", plays())
+def test_tokens_per_round_are_those_of_the_formula(name):
     windows = [pair_of(3, seed) for seed in range(4)]
     play = plays()[name]
     played = simulate_rule(play, windows, 100_000, rng=np.random.default_rng(0))
-    tally, expected = played.tally, 1 + played.survival.sum()
-    assert abs(tally.mean_tokens - expected) <= 4.5 * tally.standard_error + 1e-12
+    off = abs(played.tally.mean_tokens - played.expected_tokens)
+    assert off <= 4.5 * played.tally.standard_error + 1e-12
+
+
+def test_blocks_of_too_many_values_have_no_formula():
+    p, q = np.random.default_rng(0).dirichlet(np.ones(500), size=(2, 5))
+    played = simulate_rule(plays()["block"], [(p, q[:4])], 40, rng=np.random.default_rng(0))
+    assert played.expected_tokens is None
 
 
 def test_p_values_over_many_windows_are_uniform():

@@ -9,7 +9,7 @@ from gammaplan.model.overlap import BadRow, Drawn, Workspace, overlaps, peaked
 from gammaplan.model.renewal import Rounds
 from gammaplan.model.rules import RULES, distortion
 from gammaplan.model.sampling import Sampler
-from gammaplan.model.tally import Positions
+from gammaplan.model.summary import Summary
 
 RNG = np.random.default_rng(7)
 TARGET = RNG.normal(0, 3, (60, 400))
@@ -84,7 +84,7 @@ def test_probabilities_and_their_logarithms_give_the_alpha_of_the_logits(kind, g
 
 
 def of(alphas, first=None, clustered=False, parts=1):
-    found = Positions(clustered=clustered)
+    found = Summary(clustered=clustered)
     first = np.zeros(len(alphas), bool) if first is None else np.asarray(first)
     for a, f in zip(np.array_split(alphas, parts), np.array_split(first, parts), strict=True):
         found.add({"alpha": a}, f)

@@ -1,4 +1,4 @@
-"""What many positions say together, in memory that does not grow with them."""
+"""The overlap at many positions summed up, in memory that does not grow with them."""
 
 import heapq
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ WORST = 5
 
 
 @dataclass
-class Positions:
+class Summary:
     """Running figures of one pair of samplers over positions, in order."""
 
     clustered: bool = False
