@@ -258,8 +258,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "line_from_prior": (
         "note",
-        "a fixed part and a slope take three measured lengths, and there is {lengths}: the fixed "
-        "part leans on public sweeps (1.1 ± 0.1)",
+        "a fixed part and a slope take three measured lengths: with {lengths} the fixed part leans "
+        "on public sweeps (1.1 ± 0.1)",
     ),
     "mean_length_from_cost": (
         "note",
