@@ -147,7 +147,7 @@ def _of_setup(
     costs = run_costs(setup.runs, method)
     fit = fitted_cost(costs, c=timings.c, verify_slope=timings.verify_slope)
     shape = cost_shape(
-        fit.cost, kind="fitted", source=f"{len(costs)} measured length(s)", labels=setup.labels
+        fit.cost, kind="fitted", source=f"lengths measured: {len(costs)}", labels=setup.labels
     )
     worst = 0.0 if fit.curved else max(abs(r) for r in fit.residuals)
     shape["worst_residual"] = worst if len(costs) > 1 else None

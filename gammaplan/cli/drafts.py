@@ -149,6 +149,7 @@ def by_file(shared: Given) -> list[Subject] | None:
         )
     if shared.runs:
         raise typer.BadParameter("several evidence files and a run: say which one the run is of")
+    distinct([document.source for document in filled[many[0]]], "the command line")
     others = [d for d in shared.documents if d not in filled[many[0]]]
     subjects = []
     for document in filled[many[0]]:

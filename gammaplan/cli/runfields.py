@@ -96,7 +96,7 @@ def figures(row: Mapping[str, object], fields: Mapping[str, Field | None]) -> di
     found: dict[str, object] = {}
     for column, value in row.items():
         field = fields.get(column)
-        if field is None or value in (None, "", []):
+        if field is None or (not value and value != 0):
             continue
         name, number = _value(column, field, value)
         if name in found and found[name] != number:
@@ -116,13 +116,14 @@ def _value(column: str, field: Field, value: object) -> tuple[str, object]:
 
 def _number(column: str, value: object, field: Field) -> tuple[str, float]:
     """A number and the name it goes by: a unit in the cell itself beats that of the column."""
+    text = str(value)
     try:
-        plain = math.nan if isinstance(value, bool) or "_" in str(value) else float(str(value))
+        plain = math.nan if isinstance(value, bool) or "_" in text else float(text)
     except ValueError:
         plain = math.nan
     if math.isfinite(plain):
         return field.name, plain * field.scale
-    match = _NUMBER.fullmatch(str(value).replace("−", "-"))
+    match = _NUMBER.fullmatch(text.replace("−", "-"))
     if match is None or isinstance(value, bool):
         raise BadRow(f"{column} is {value!s:.40}, not a number")
     number, unit, name = float(match[1]), match[2].lower(), field.name

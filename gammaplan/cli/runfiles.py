@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from gammaplan.cli.runfields import BadRow, Field, field_of, figures
@@ -35,19 +36,25 @@ def read_runs(path: str) -> RunsFile:
     stream = open_stream(path)
     try:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-        whole = text.read()
-        first = whole.lstrip()[:1]
-        if not first:
+        blank, first = 0, ""
+        for first in text:
+            if first.strip():
+                break
+            blank += 1
+        if not first.strip():
             raise InputError(f"{named(path)}: is empty; a CSV file or JSON lines were expected")
-        rows = _json_rows(whole, named(path)) if first in "{[" else _csv_rows(whole, named(path))
+        lines = chain([first], text)
+        if first.lstrip()[0] in "{[":
+            rows = _json_rows(lines, named(path), blank + 1)
+        else:
+            rows = _csv_rows(lines, named(path))
         return _understood(rows, named(path))
     finally:
         if path != "-":
             stream.close()
 
 
-def _csv_rows(text: str, source: str) -> Iterator[tuple[str, dict[str, object]]]:
-    lines = iter(io.StringIO(text, newline=""))
+def _csv_rows(lines: Iterator[str], source: str) -> Iterator[tuple[str, dict[str, object]]]:
     header = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     delimiter = max(DELIMITERS, key=header.count)
     try:
@@ -67,21 +74,19 @@ def _csv_rows(text: str, source: str) -> Iterator[tuple[str, dict[str, object]]]
         raise InputError(f"{source}: is not CSV: {error}") from None
 
 
-def _json_rows(text: str, source: str) -> Iterator[tuple[str, dict[str, object]]]:
+def _json_rows(
+    lines: Iterator[str], source: str, start: int
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Records one a line, or one document: an object, or a list of objects."""
-    lines = text.splitlines()
+    first = next(lines)
     try:
-        json.loads(next(line for line in lines if line.strip()))
+        json.loads(first)
     except (ValueError, RecursionError):
-        yield from _document_rows(text, source)
+        yield from _records("".join([first, *lines]), source, "record")
         return
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(chain([first], lines), start):
         if line.strip():
             yield from _records(line, f"{source}: line {number}", f"line {number}")
-
-
-def _document_rows(text: str, source: str) -> Iterator[tuple[str, dict[str, object]]]:
-    yield from _records(text, source, "record")
 
 
 def _records(text: str, place: str, where: str) -> Iterator[tuple[str, dict[str, object]]]:

@@ -30,35 +30,36 @@ def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, fl
         if values:
             found[f"baseline_{unit}"] = math.exp(math.fsum(map(math.log, values)) / len(values))
     if not found:
-        seen = {(n, _float(r.figures[n])) for r in rows for n in SPEEDS[::2] if n in r.figures}
-        found = dict(seen) if len(seen) == 1 and next(iter(seen))[0].startswith("base") else {}
+        stated = ((n, _float(r.figures[n])) for r in rows for n in SPEEDS[::2] if n in r.figures)
+        first = next(stated, ("", 0.0))
+        if first[0].startswith("baseline") and all(one == first for one in stated):
+            found = dict([first])
     return found
 
 
 def run_of(row: Mapping[str, object], baseline: Mapping[str, float]) -> Run:
     """The run of one row; `baseline` is the plain speed of rows without their own."""
-    figures = {n: v for n, v in row.items() if n not in ("batch", "topk")}
-    gamma = figures.pop("gamma", None)
+    gamma = row.get("gamma")
     if not isinstance(gamma, int | float):
         raise DomainError("the draft length (gamma) is missing")
     if gamma != int(gamma):
         raise DomainError(f"gamma must be a whole number, got {gamma:g}")
-    speed = _speedup(figures, baseline)
+    speed = _speedup(row, baseline)
     if speed > TOO_FAST * (gamma + 1) or speed < TOO_SLOW:
         raise DomainError(
             f"a speedup of {speed:.4g} at gamma {gamma:g} cannot be (a round emits at most "
             f"{gamma + 1:g} tokens); are both speeds of one unit and one set-up?"
         )
-    if "accepted_per_round" in figures and "mean_length" not in figures:
-        figures["mean_length"] = 1 + _float(figures["accepted_per_round"])
-    survival = figures.get("survival")
+    length, survival = _given(row, "mean_length"), row.get("survival")
+    if length is None and "accepted_per_round" in row:
+        length = 1 + _float(row["accepted_per_round"])
     return Run(
         int(gamma),
         speed,
-        mean_length=_given(figures, "mean_length"),
-        pooled_rate=_given(figures, "pooled_rate"),
+        mean_length=length,
+        pooled_rate=_given(row, "pooled_rate"),
         survival=survival if isinstance(survival, tuple) else None,
-        drafted_per_round=_given(figures, "drafted_per_round"),
+        drafted_per_round=_given(row, "drafted_per_round"),
     )
 
 

@@ -254,11 +254,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "acceptance_assumed": (
         "note",
         "the runs at γ {lengths} bring no acceptance figure: their tokens per round come from the "
-        "other runs and the prior; --mean-length would narrow it most",
+        "prior and the runs that bring one; --mean-length would narrow it most",
     ),
     "line_from_prior": (
         "note",
-        "{lengths} measured length(s) cannot show a fixed part and a slope: the fixed part leans "
+        "a fixed part and a slope take three measured lengths: with {lengths} the fixed part leans "
         "on public sweeps (1.1 ± 0.1)",
     ),
     "mean_length_from_cost": (

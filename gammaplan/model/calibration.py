@@ -6,8 +6,10 @@ costs above or below the smooth curve (kernel widths, padded graphs) stays with 
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import fmean
 
 import numpy as np
@@ -133,9 +135,7 @@ def calibrate(
     )
     cost = PowerCost(math.exp(k), p, keep, _steps(pooled, prior, seen, fit))
     given = tuple(sorted({run.gamma for run in pooled if run.tokens() is not None}))
-    counts = tuple(
-        (g, sum(r.gamma == g for r in pooled)) for g in sorted({r.gamma for r in pooled})
-    )
+    counts = tuple(Counter(run.gamma for run in pooled).items())
     source = f"prior of {name} drafts" if name != "unknown" else "prior of all drafts"
     share = np.sqrt(np.diagonal(fit.covariance[0])) / np.array(prior.sd)
     assumptions = tuple(
@@ -194,11 +194,11 @@ def _pooled_rates(runs: Sequence[Run], n: int) -> Floats:
 
 
 def _observe(runs: Sequence[Run], prior: Prior, keep: float) -> Observed:
-    """Pool the runs by length, as arrays (1, n)."""
+    """Pool the runs, sorted by length, as arrays (1, n)."""
     n = runs[-1].gamma
     speed, speed_weight, length, length_weight = np.zeros((4, 1, n))
-    for g in {run.gamma for run in runs}:
-        same = [run for run in runs if run.gamma == g]
+    for g, of_it in groupby(runs, key=lambda run: run.gamma):
+        same = list(of_it)
         speed[0, g - 1] = fmean(math.log(run.speedup) for run in same)
         speed_weight[0, g - 1] = 1 / speed_variance(prior, len(same))
         tokens = [run.tokens() for run in same]

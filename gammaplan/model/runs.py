@@ -16,7 +16,7 @@ PRINTED = 0.02  # what rounding and short requests may move a printed length or 
 FULL = 0.98  # drafts at least this share of gamma count as full
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Run:
     """One measured operating point.
 

@@ -111,6 +111,19 @@ def test_help_examples_at_80_columns(cli, args):
         assert cli(f"{args} --format {form}").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        ("cost --target-ms 14 --draft-ms 1 --verify-ms 13 --gamma 4", "verify_below_target"),
+        ("cost --gamma 4 --speedup 1.3 --mean-length 2", "line_from_prior"),
+        ("explain --gamma 4 --speedup 1.3", "acceptance_assumed"),
+        ("explain --gamma 4 --speedup 1.3 --c 0.1", "mean_length_from_cost"),
+    ],
+)
+def test_what_was_assumed_is_said(cli, args, code):
+    assert code in [found["code"] for found in document(cli(f"{args} --json"))["warnings"]]
+
+
 def test_cost_is_evidence(cli, tmp_path):
     path = tmp_path / "cost.json"
     path.write_text(cli("cost --target-ms 14.1 --draft-ms 1.8 --json").stdout)

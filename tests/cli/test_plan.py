@@ -141,6 +141,12 @@ def test_two_files_for_one_slot_are_drafts(cli, fit):
     assert len(found["drafts"]) == 2
 
 
+def test_one_file_twice_is_no_comparison(cli, fit):
+    done = cli(["plan", fit(), fit(), "--c", "0.05"])
+    assert done.exit_code == 2
+    assert "twice" in done.stderr
+
+
 def test_a_mix_has_one_length_and_the_gain_of_one_for_each(cli, fit):
     found = answer(
         cli,

@@ -134,6 +134,31 @@ def test_bad_files(cli, tmp_path, text, words):
     assert words in done.stderr
 
 
+def test_lines_are_counted_from_the_top_of_the_file(cli, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text('\n \n{"gamma": 5, "speedup": 1.4}\n{"gamma": 5, "speedup": "fast"}\n')
+    done = cli(["cost", "--runs", str(path)])
+    assert done.exit_code == 1
+    assert "line 4: speedup is fast" in done.stderr
+
+
+def test_only_newlines_end_a_record(cli, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    record = '{"gamma": 5, "speedup": 1.4, "mean_length": 3.5, "note": "a\u2028b\x85c"}\n'
+    path.write_text(record * 2, encoding="utf-8")
+    assert result(cli(["cost", "--runs", str(path), "--json"]))["rows"][0]["gamma"] == 5
+
+
+def test_rows_with_baselines_that_differ_state_none_for_all(cli, tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("gamma,baseline_tps,spec_tps\n2,40,50\n3,,55\n5,41,60\n")
+    done = cli(["cost", "--runs", str(path)])
+    assert done.exit_code == 1
+    assert "row 2: the baseline is missing" in done.stderr
+    path.write_text("gamma,baseline_tps,spec_tps,mean_length\n2,40,50,2\n3,,55,2.5\n")
+    assert len(result(cli(["cost", "--runs", str(path), "--json"]))["rows"]) == 2
+
+
 def test_many_rows(cli, tmp_path):
     path = tmp_path / "runs.csv"
     path.write_text("gamma,speedup,mean_length\n" + "5,1.4,3.5\n2,1.3,2.3\n" * 10_000)
