@@ -369,6 +369,21 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "warning",
         "{rounds} rounds are too few to test what is emitted: at least 40 are needed",
     ),
+    "cost_estimated": (
+        "warning",
+        "the cost is an estimate of a roofline, nothing was measured: round costs were {low} to "
+        "{high} of such estimates; cost --verify-curve measures them",
+    ),
+    "kinds_of_cost_mixed": (
+        "warning",
+        "costs at some batch sizes were estimated and at others measured: {kinds}; a boundary "
+        "between the two may be no more than the error of the estimate",
+    ),
+    "does_not_fit": (
+        "warning",
+        "at batch {batch} and context {context} the models take {weights} GB and their caches "
+        "{cache} GB of each device, which has {memory} GB{remedy}",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 
