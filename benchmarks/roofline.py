@@ -2,10 +2,10 @@
 
     python benchmarks/roofline.py
 
-Only ratios are scored: a round, or a pass over n tokens, in plain passes of the same set-up. A source
-that prints no tokens per round is anchored at its smallest batch. Nothing of the model was fitted to a
-row; efficiency and overheads are the defaults. The last lines give the range that `cost` prints:
-the middle 80 % of measured ÷ estimated, each source counting as much as any other.
+Only ratios are scored: a round, or a pass over n tokens, in plain passes of the same set-up. A
+source that prints no tokens per round is anchored at its smallest batch. Nothing was fitted to a
+row: efficiency and overheads are the defaults. The range that `cost` prints is the middle 80 % of
+measured ÷ estimated, each source counting as much as any other.
 """
 
 import csv
@@ -30,7 +30,7 @@ M4 = Machine(120e9, 3.6e12, 3.6e12, 16e9)  # Apple states no speed of the M4: th
 
 
 class Row(NamedTuple):
-    """One figure: where from, what, measured and estimated; `scored` where it counts for the range."""
+    """One figure: its source, measured and estimated; `scored` where it counts for the range."""
 
     source: str
     what: str
@@ -118,7 +118,11 @@ def eagle3() -> Iterator[Row]:
     devices = {"SGLang v0.4.4": "h100-sxm", "vLLM": "a100-sxm"}
     anchors: dict[tuple[str, str], float] = {}
     for row in rows("published/eagle3_batch_throughput"):
-        on, gamma, batch = machine(devices[row["engine"]]), int(row["gamma"]), int(row["batch_size"])
+        on, gamma, batch = (
+            machine(devices[row["engine"]]),
+            int(row["gamma"]),
+            int(row["batch_size"]),
+        )
         drafted = gamma * ms(heads[row["method"]], on, 1, batch, MTBENCH, WIDE)
         plain = ms(model, on, 1, batch, MTBENCH, WIDE)
         estimated = (drafted + ms(model, on, gamma + 1, batch, MTBENCH, WIDE)) / plain
@@ -159,7 +163,10 @@ def tensorrt() -> Iterator[Row]:
 
 def angelslim() -> Iterator[Row]:
     """MTP-3 of a 295B-A21B mixture; its configuration could not be had: Qwen3-235B stands in."""
-    model, on = shape("qwen3-vl-235b-a22b-thinking"), machine("h100-sxm", devices=8)  # the source names no device
+    model, on = (
+        shape("qwen3-vl-235b-a22b-thinking"),
+        machine("h100-sxm", devices=8),
+    )  # the source names no device
     head = mtp_head(model)
     lengths = {
         r["benchmark"]: float(r["accept_length"])
@@ -241,5 +248,17 @@ def lines() -> list[str]:
     return out
 
 
+def sizes() -> list[str]:
+    """The table of parameters of docs/validation.md."""
+    out = ["| configuration | published | from config.json | off |", "|---|---|---|---|"]
+    for row in rows("configs/published"):
+        printed, ours = float(row["parameters"]), shape(row["config"]).parameters
+        out.append(
+            f"| `{row['config']}` | {printed / 1e9:.5g}e9 | {ours / 1e9:.5g}e9 | "
+            f"{100 * (ours / printed - 1):+.2f} % |"
+        )
+    return out
+
+
 if __name__ == "__main__":
-    print("\n".join(lines()))
+    print("\n".join([*lines(), "", *sizes()]))

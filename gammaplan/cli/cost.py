@@ -30,7 +30,7 @@ def cost(
     pick: o.Pick = None,
     output: OutputFlags = AS_TABLE,
 ) -> None:
-    """Have timings, runs or a device's name: what a round costs, each term with its source.
+    """Have timings or runs: what a round costs, and where each term came from.
 
     The answer is evidence for `optimum`, `table`, `plan` and `ceiling`. A
     verify curve holds timed target passes by the tokens in them: llama-bench,

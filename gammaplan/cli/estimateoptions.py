@@ -54,7 +54,7 @@ Dtype = Annotated[
         metavar="|".join(ACTIVATIONS),
         parser=values.choice(*ACTIVATIONS),
         help="The format that is computed in.",
-        show_default="bf16",
+        show_default="that of the config, else bf16",
         rich_help_panel=PANEL,
     ),
 ]

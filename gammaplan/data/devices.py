@@ -1,4 +1,4 @@
-"""Devices: what their vendors state. Speeds are dense, with 32-bit accumulation where both are given.
+"""Devices as their vendors state them: dense speeds, 32-bit accumulation where both are given.
 
 `date` is the day on which the vendor announced the device, `source` the vendor's document. The
 figures were compared with public pages that quote these documents.
@@ -23,7 +23,13 @@ class Device(NamedTuple):
 
 
 def _row(
-    name: str, vendor: str, gb_s: float, gb: float, tflops: Mapping[str, float], source: str, date: str
+    name: str,
+    vendor: str,
+    gb_s: float,
+    gb: float,
+    tflops: Mapping[str, float],
+    source: str,
+    date: str,
 ) -> Device:
     flops = {dtype: value * TERA for dtype, value in tflops.items()}
     return Device(name, vendor, gb_s * GIGA, gb * GIGA, flops, source, date)

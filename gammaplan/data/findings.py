@@ -376,8 +376,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "kinds_of_cost_mixed": (
         "warning",
-        "some costs are estimates and others are not ({kinds}): a difference between the two may be "
-        "no more than the error of the estimate",
+        "some costs are estimates and others are not ({kinds}): a difference between the two may "
+        "be no more than the error of the estimate",
     ),
     "does_not_fit": (
         "warning",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Format(NamedTuple):
-    """Bits of one number with its scales; `computes` names the speed of a device, None the dtype's."""
+    """Bits of one number with its scales; `computes` with that format, None with the dtype."""
 
     bits: float
     computes: str | None

@@ -1,4 +1,4 @@
-"""What a model's ``config.json`` says of its shape (the keys are those of Hugging Face transformers)."""
+"""What a model's ``config.json`` says of its shape; the keys are those of transformers."""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -35,7 +35,6 @@ class Config(NamedTuple):
     shape: ModelShape
     dtype: str | None
     quantised: str | None
-    mtp_layers: int
 
 
 def read_config(stream: BinaryIO, source: str, *, parameters: float | None = None) -> Config:
@@ -67,9 +66,8 @@ def read_config(stream: BinaryIO, source: str, *, parameters: float | None = Non
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: is not JSON: {error}") from None
     if not isinstance(whole, dict):
-        raise InputError(f"{source}: must be an object, as a model's config.json is, got a list"
-                         if isinstance(whole, list)
-                         else f"{source}: must be an object, as a model's config.json is")  # fmt: skip
+        got = ", got a list" if isinstance(whole, list) else ""
+        raise InputError(f"{source}: must be an object, as a model's config.json is{got}")
     inner = whole.get("text_config")
     fields = _Fields({**whole, **inner} if isinstance(inner, dict) else whole, source)
     shape = _shape(fields, parameters)
@@ -80,7 +78,6 @@ def read_config(stream: BinaryIO, source: str, *, parameters: float | None = Non
         shape,
         dtype if isinstance(dtype, str) else None,
         method if isinstance(method, str) else None,
-        fields.whole("num_nextn_predict_layers", 0),
     )
 
 
@@ -112,9 +109,9 @@ class _Fields:
 
     def refuse(self, names: str, value: object) -> None:
         """Say that a value is no whole number."""
+        name, _, _ = names.partition("|")
         raise InputError(
-            f"{self.source}: {names.split('|')[0]} must be a whole number of at least 1, "
-            f"got {str(value)[:40]}"
+            f"{self.source}: {name} must be a whole number of at least 1, got {str(value)[:40]}"
         )
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -132,8 +129,12 @@ class _Fields:
 def _shape(fields: _Fields, parameters: float | None) -> ModelShape:
     if fields.kind not in KNOWN and parameters is None:
         _plain(fields)
-        also = f", and the keys {', '.join(dict.fromkeys(fields.missing))}" if fields.missing else ""
-        kind = f"architecture {fields.kind[:40]}" if fields.kind else "an architecture (no model_type)"
+        also = (
+            f", and the keys {', '.join(dict.fromkeys(fields.missing))}" if fields.missing else ""
+        )
+        kind = (
+            f"architecture {fields.kind[:40]}" if fields.kind else "an architecture (no model_type)"
+        )
         raise InputError(
             f"{fields.source}: {kind} is not known; give --parameters{also}. Known are "
             f"{', '.join(KNOWN)}"
@@ -180,7 +181,9 @@ def _layers(fields: _Fields) -> Iterator[Layers]:
         fields.refuse("num_hidden_layers", depth)
     attention = _latent(fields) if fields.at("kv_lora_rank") is not None else _grouped(fields)
     dense, routed, experts = _feed_forward(fields)
-    kinds = [(_window(fields, i), experts is not None and _is_routed(fields, i)) for i in range(depth)]
+    kinds = [
+        (_window(fields, i), experts is not None and _is_routed(fields, i)) for i in range(depth)
+    ]
     for (window, sparse), run in groupby(sorted(kinds, key=lambda k: (k[1], k[0] or 0))):
         count = len(list(run))
         norms = 2.0 * fields.whole("hidden_size")
@@ -205,7 +208,7 @@ def _grouped(fields: _Fields) -> Attention:
 
 
 def _latent(fields: _Fields) -> Attention:
-    """Multi-head latent attention, DeepSeek-V2 (arXiv:2405.04434), section 2.1; absorbed as read."""
+    """Multi-head latent attention, DeepSeek-V2 (arXiv:2405.04434), section 2.1."""
     hidden, heads = fields.whole("hidden_size"), fields.whole("num_attention_heads")
     rank, rope = fields.whole("kv_lora_rank"), fields.whole("qk_rope_head_dim")
     nope, value = fields.whole("qk_nope_head_dim"), fields.whole("v_head_dim")
@@ -227,7 +230,8 @@ def _feed_forward(fields: _Fields) -> tuple[float, float, Experts | None]:
     chosen = fields.whole("num_experts_per_tok|experts_per_token")
     if chosen > count:
         raise InputError(
-            f"{fields.source}: num_experts_per_tok must be at most the {count} experts, got {chosen}"
+            f"{fields.source}: num_experts_per_tok must be at most the {count} experts, "
+            f"got {chosen}"
         )
     routed_size = fields.whole("moe_intermediate_size|intermediate_size")
     dense_size = fields.whole("intermediate_size|moe_intermediate_size")
@@ -236,7 +240,11 @@ def _feed_forward(fields: _Fields) -> tuple[float, float, Experts | None]:
     size = each * routed_size
     if fields.kind == "gpt_oss":
         size += 2 * routed_size + hidden  # biases of the experts
-    return float(each * dense_size), float(each * shared + hidden * count), Experts(count, chosen, size)
+    return (
+        float(each * dense_size),
+        float(each * shared + hidden * count),
+        Experts(count, chosen, size),
+    )
 
 
 def _is_routed(fields: _Fields, layer: int) -> bool:

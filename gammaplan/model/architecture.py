@@ -175,7 +175,9 @@ def mtp_head(target: ModelShape) -> ModelShape:
     """
     layer = replace(target.layers[-1], count=1, window=None)
     extra = 2.0 * target.hidden**2
-    return ModelShape("mtp module", target.hidden, 0.0, target.head, (layer,), target.context, extra)
+    return ModelShape(
+        "mtp module", target.hidden, 0.0, target.head, (layer,), target.context, extra
+    )
 
 
 def medusa_heads(target: ModelShape, count: int) -> ModelShape:

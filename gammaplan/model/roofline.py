@@ -66,7 +66,7 @@ class Machine:
 
 
 class Part(NamedTuple):
-    """One part of a pass: its time by memory and by computing, of which it takes the longer. [ms]"""
+    """One part of a pass: its time by memory and by computing; it takes the longer. [ms]"""
 
     memory: Floats
     compute: Floats
@@ -219,7 +219,13 @@ def room(
 
 
 def calibrated(
-    shape: ModelShape, machine: Machine, precision: Precision, *, ms: float, batch: int, context: int
+    shape: ModelShape,
+    machine: Machine,
+    precision: Precision,
+    *,
+    ms: float,
+    batch: int,
+    context: int,
 ) -> Machine:
     """The machine with the efficiency at which a plain pass takes the measured time.
 

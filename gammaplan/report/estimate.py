@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gammaplan.report.words import console, percent, plain, say
-from gammaplan.shapes.estimates import EstimateShape, PassEstimate
+from gammaplan.shapes.estimates import EstimateShape, PartTimes
 from gammaplan.shapes.planning import CostResult
 
 MOST_BATCHES = 6
@@ -12,7 +12,7 @@ QUOTED = 4
 
 
 def print_estimate(result: CostResult) -> None:
-    """The costs in one line, the passes by their parts, then memory and what the answer rests on."""
+    """The costs in one line, the passes by their parts, then what the answer rests on."""
     out = console()
     estimate = result["estimate"]
     say(out, headline(result), style="bold")
@@ -42,7 +42,9 @@ def _turn(estimate: EstimateShape) -> str:
         "computing with them, so more tokens cost little more"
     )
     if turn["experts"] is not None:
-        text += f"; routed experts turn at {turn['experts']:,.0f}, and are read as tokens choose them"
+        text += (
+            f"; routed experts turn at {turn['experts']:,.0f}, and are read as tokens choose them"
+        )
     return text + "."
 
 
@@ -57,14 +59,13 @@ def _table(estimate: EstimateShape) -> Table:
         if row["batch"] not in batches or row["tokens"] not in (1, 5, 9):
             continue
         figures = [f"{row['batch']:,}", f"{row['tokens']}", f"{row['ms']:.4g}"]
-        figures += [f"{row['relative']:.3f}", _part(row, "weights")]
-        figures += [_part(row, "experts")] if routed else []
-        table.add_row(*figures, _part(row, "attention"), f"{row['overhead']:.3g}")
+        figures += [f"{row['relative']:.3f}", _part(row["weights"])]
+        figures += [_part(row["experts"])] if routed else []
+        table.add_row(*figures, _part(row["attention"]), f"{row['overhead']:.3g}")
     return table
 
 
-def _part(row: PassEstimate, name: str) -> str:
-    part = row[name]  # type: ignore[literal-required]
+def _part(part: PartTimes) -> str:
     longer = max(part["memory"], part["compute"])
     return f"{longer:.3g}" + ("*" if part["compute"] > part["memory"] else " ")
 
@@ -83,7 +84,8 @@ def _print_facts(out: Console, estimate: EstimateShape) -> None:
     say(
         out,
         f"{many}{device['name']}: {device['bandwidth'] / 1e9:,.0f} GB/s, "
-        f"{device['flops'] / 1e12:,.4g} TFLOPS, {device['memory'] / 1e9:,.4g} GB ({device['source']}).",
+        f"{device['flops'] / 1e12:,.4g} TFLOPS, {device['memory'] / 1e9:,.4g} GB "
+        f"({device['source']}).",
     )
     how = "by --target-ms" if estimate["calibrated"] else "--target-ms calibrates it"
     say(out, f"Efficiency {percent(estimate['efficiency'])} of both speeds ({how}).")

@@ -1,6 +1,6 @@
 """What an estimate rests on: the models, the device, each pass by its parts, and the memory."""
 
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 
 class ModelFacts(TypedDict):
@@ -38,7 +38,6 @@ class PassEstimate(TypedDict):
     experts: PartTimes
     attention: PartTimes
     overhead: float
-    bound: Literal["memory", "compute", "overhead"]
 
 
 class RoomShape(TypedDict):

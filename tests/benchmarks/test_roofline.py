@@ -25,6 +25,7 @@ def test_the_range_of_an_estimate_is_that_of_the_errors(script):
 def test_the_page_has_the_tables_that_the_script_prints(script):
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     assert "\n".join(script.lines()) in page
+    assert "\n".join(script.sizes()) in page
 
 
 def test_every_named_source_is_there(script):

@@ -7,6 +7,7 @@ import pytest
 
 from gammaplan.cli.schema import document_schema
 from gammaplan.data.roofline_errors import HIGH, LOW
+from gammaplan.engines.settings import base
 from tests.engines import grammar
 from tests.support import DATA
 
@@ -75,12 +76,9 @@ def test_a_plan_of_it_is_a_schedule_in_the_grammar_of_the_engine(cli, engine):
     result = json.loads(cli(args, input=made).stdout)["result"]
     assert len(result["schedule"]) > 1
     (text,) = result["settings"].values()
-    word = {
-        "vllm": "num_speculative_tokens_per_batch_size",
-        "sglang": "speculative-adaptive",
-        "tensorrt-llm": "draft_len_schedule",
-    }[engine]
-    assert word in text
+    means = grammar.meaning(engine, text, base.find(engine).newest)
+    assert len(means.ranges) >= len(result["schedule"])
+    assert means.gamma == result["schedule"][0]["gamma"]
 
 
 @pytest.mark.parametrize("method", ["eagle3", "eagle", "mtp", "medusa", "ngram", "suffix"])
@@ -161,14 +159,23 @@ def test_a_compute_bound_part_is_marked(cli):
         (f"--target {LLAMA} --device h100-sxm", "needs --method eagle3"),
         (f"--target {LLAMA} --device h100-sxm --method magic", "got --method magic"),
         (f"--target {LLAMA} --device h100-sxm --method draft-model", "a model of its own: --draft"),
-        (f"--target {LLAMA} --device h100-sxm --method eagle3 --draft {SMALL}", "leave out --draft"),
+        (
+            f"--target {LLAMA} --device h100-sxm --method eagle3 --draft {SMALL}",
+            "leave out --draft",
+        ),
         (f"--target {LLAMA} --device h100-sxm --method ngram --draft {SMALL}", "leave out --draft"),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --tp 3", "divide the 32 heads"),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --context 0", "at least 1, got 0"),
-        (f"--target {LLAMA} --device h100-sxm --method eagle3 --context 200000", "at most the 131072"),
+        (
+            f"--target {LLAMA} --device h100-sxm --method eagle3 --context 200000",
+            "at most the 131072",
+        ),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --dtype fp4", "one of bf16, fp16"),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --quant q2", "one of none, fp8"),
-        (f"--target {LLAMA} --device h100-sxm --method eagle3 --target-ms 0.5", "cannot take 0.5 ms"),
+        (
+            f"--target {LLAMA} --device h100-sxm --method eagle3 --target-ms 0.5",
+            "cannot take 0.5 ms",
+        ),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --c 0.1", "leave out runs"),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --verify-curve x", "leave out runs"),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --efficiency 0", "above 0, got 0"),

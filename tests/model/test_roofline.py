@@ -1,6 +1,7 @@
 """The roofline: its laws, the examples of long context and of experts, and the devices."""
 
 import datetime
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_with_some_context_it_raises_gamma_by_one_at_most(alpha, name):
         best(alpha, target, head, H100, batch=batch, context=256)[0]
         for batch in (1, 2, 4, 8, 16, 32, 64, 128, 256)
     ]
-    assert all(after <= before + 1 for before, after in zip(lengths, lengths[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(lengths))
     assert max(lengths) <= lengths[0] + 1
 
 
@@ -175,14 +176,18 @@ def test_devices_split_weights_and_heads_but_no_latent():
     assert overhead_ms(LLAMA, 2) > overhead_ms(LLAMA, 1)
 
 
-@pytest.mark.parametrize(("devices", "fits"), [(1, True), (8, True), (16, True), (3, False), (64, False)])
+@pytest.mark.parametrize(
+    ("devices", "fits"), [(1, True), (8, True), (16, True), (3, False), (64, False)]
+)
 def test_heads_must_be_divided(devices, fits):
     assert LLAMA.splits(devices) is fits
 
 
 def test_a_sliding_window_bounds_what_is_read():
     gemma = stored("gemma-3-27b-it")
-    near, far = (pass_over(gemma, H100, WIDE, 1, context=c).attention.memory for c in (1024, 65_536))
+    near, far = (
+        pass_over(gemma, H100, WIDE, 1, context=c).attention.memory for c in (1024, 65_536)
+    )
     assert far / near < 64 / 4  # 10 of 62 layers grow
 
 
