@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from gammaplan.cli.estimateoptions import EstimateFlags
-from gammaplan.cli.modelled import BLOCK, Setting, device_of, draft_of, read_model, target_of
+from gammaplan.cli.modelled import (
+    BLOCK,
+    Setting,
+    device_of,
+    draft_of,
+    dtype_of,
+    quant_of,
+    read_model,
+    target_of,
+)
 from gammaplan.data.devices import Device
 from gammaplan.data.findings import finding
 from gammaplan.data.roofline_errors import HIGH, LOW
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
     from gammaplan.model.passes import DraftKind
     from gammaplan.shapes.estimates import EstimateShape, ModelFacts, PartTimes, PassEstimate
     from gammaplan.shapes.parts import CostShape
-    from gammaplan.shapes.planning import CostResult
+    from gammaplan.shapes.planning import CostFitRow, CostResult
 
 LONGEST, CONTEXT = 32, 4096
 SHOWN = (1, 2, 3, 5, 9, 17, 33)
@@ -68,7 +77,15 @@ def answered_by_shapes(
     }
     sources = {name: "default" if value is None else "flag" for name, value in given.items()}
     sources["batch"] = "flag" if batches else "default"
+    dtype = dtype_of(config, flags)
     given |= {"context": context, "efficiency": target.machine.efficiency, "tp": flags.tp or 1}
+    given |= {"dtype": dtype, "quant": quant_of(config, flags), "kv_dtype": flags.kv_dtype or dtype}
+    told = {"dtype": config.dtype, "quant": config.quantised}
+    sources |= {
+        name: f"evidence:{flags.target}"
+        for name, value in told.items()
+        if value and sources[name] == "default"
+    }
     return Answered(result, given, sources, _findings(result))
 
 
@@ -132,6 +149,7 @@ def _result(
         "room": [],
     }
     costs: list[CostShape] = []
+    rows: list[CostFitRow] = []
     both = [(s.shape, s.precision) for s in (target, draft) if s]
     for batch in batches:
         passed = target.run(tokens, batch, context)
@@ -144,6 +162,15 @@ def _result(
         )
         for row in shape["table"]:
             row["low"], row["high"] = row["round_cost"] * LOW, row["round_cost"] * HIGH
+            rows.append(
+                {
+                    "batch": batch,
+                    **row,
+                    "fitted": row["round_cost"],
+                    "residual": 0.0,
+                    "textbook": None,
+                }
+            )
         costs.append(shape)
         estimate["passes"] += _passes(passed, batch)
         estimate["drafting"].append({"batch": batch, "ms": ms})
@@ -162,7 +189,7 @@ def _result(
         "curves": [],
         "textbook": None,
         "terms": [],
-        "rows": [],
+        "rows": rows,
         "estimate": estimate,
     }
 

@@ -93,16 +93,26 @@ def _speed(device: Device, format_: str, option: str, flags: EstimateFlags) -> f
     return device.flops[format_]
 
 
-def target_of(config: Config, device: Device, flags: EstimateFlags) -> Setting:
-    """The target on its devices, its weights in the format asked for, else in the config's."""
-    dtype = flags.dtype or ("fp16" if config.dtype == "float16" else "bf16")
-    plain = _speed(device, dtype, f"--dtype {dtype}", flags)
-    name = flags.quant or METHODS.get(config.quantised or "") or "none"
+def dtype_of(config: Config, flags: EstimateFlags) -> str:
+    """The format that is computed in."""
+    return flags.dtype or ("fp16" if config.dtype == "float16" else "bf16")
+
+
+def quant_of(config: Config, flags: EstimateFlags) -> str:
+    """The format of the target's weights, "none" for that of the dtype."""
     if flags.quant is None and config.quantised and config.quantised not in METHODS:
         raise typer.BadParameter(
             f"{flags.target} is quantised by {config.quantised[:40]}, which is not known; --quant "
             f"says how ({', '.join(QUANTS)})"
         )
+    return flags.quant or METHODS.get(config.quantised or "") or "none"
+
+
+def target_of(config: Config, device: Device, flags: EstimateFlags) -> Setting:
+    """The target on its devices, its weights in the format asked for, else in the config's."""
+    dtype = dtype_of(config, flags)
+    plain = _speed(device, dtype, f"--dtype {dtype}", flags)
+    name = quant_of(config, flags)
     wide, cache = DTYPES[dtype] / 8, DTYPES[flags.kv_dtype or dtype] / 8
     precision, speed = Precision(wide, wide, wide, cache), plain
     if name != "none":

@@ -105,6 +105,8 @@ class CostFitRow(TypedDict):
     batch: NotRequired[int | None]
     gamma: int
     round_cost: float
+    low: NotRequired[float]
+    high: NotRequired[float]
     fitted: float
     residual: float
     textbook: float | None

@@ -47,6 +47,30 @@ def test_every_batch_is_a_cost_of_kind_estimated_with_its_range(cli):
         assert row["high"] == pytest.approx(HIGH * row["round_cost"])
 
 
+def test_csv_has_every_length_of_every_batch(cli):
+    lines = cli(f"{FULL} --format csv").stdout.splitlines()
+    assert lines[0].startswith("batch,gamma,round_cost,low,high")
+    assert len(lines) == 1 + 3 * 32
+
+
+def test_the_account_of_inputs_has_defaults_filled_in_and_says_where_from(cli):
+    made = document(cli, f"cost --target {OSS} --device h100-sxm --method eagle3")
+    filled = {k: made["inputs"][k] for k in ("dtype", "quant", "kv_dtype", "tp", "context")}
+    assert filled == {
+        "dtype": "bf16", "quant": "mxfp4", "kv_dtype": "bf16", "tp": 1, "context": 4096,
+    }  # fmt: skip
+    assert made["sources"]["quant"] == f"evidence:{OSS}"
+    assert made["sources"]["context"] == "default"
+
+
+def test_a_quantisation_that_is_not_known_asks_for_quant(cli, tmp_path):
+    values = json.loads(LLAMA.read_text(encoding="utf-8"))
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(values | {"quantization_config": {"quant_method": "hqq"}}))
+    said = refused(cli, f"cost --target {path} --device h100-sxm --method eagle3")
+    assert "is quantised by hqq, which is not known; --quant says how (fp8, " in said
+
+
 def test_the_document_is_of_its_schema(cli):
     jsonschema.validate(document(cli, FULL), document_schema("cost"))
 
