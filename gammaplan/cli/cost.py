@@ -43,7 +43,7 @@ def cost(
         gammaplan cost --verify-curve bench.json --draft-ms 1.8
 
     Before anything is measured, --target and --device estimate it from the
-    target's config.json, with a range as wide as the estimate was ever off.
+    target's config.json, with a range as wide as such estimates were off.
 
         gammaplan cost --target config.json --method eagle3 --device h100-sxm --batch 1,8,32
     """

@@ -371,8 +371,8 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "cost_estimated": (
         "warning",
-        "the cost is an estimate of a roofline, nothing was measured: round costs were {low} to "
-        "{high} of such estimates; cost --verify-curve measures them",
+        "the cost is an estimate of a roofline, nothing was measured: four of five public round "
+        "costs were {low} to {high} of such an estimate; cost --verify-curve measures them",
     ),
     "kinds_of_cost_mixed": (
         "warning",
