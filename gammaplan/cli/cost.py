@@ -1,9 +1,10 @@
-"""gammaplan cost: what a round costs, from timings or from runs."""
+"""gammaplan cost: what a round costs, from timings, from runs, or from models and a device."""
 
 from typing import Any
 
 from gammaplan.cli import batchoptions as b
 from gammaplan.cli import options as o
+from gammaplan.cli.estimateoptions import NO_ESTIMATE, EstimateFlags
 from gammaplan.cli.flags import (
     AS_TABLE,
     NO_RUNS,
@@ -25,6 +26,7 @@ def cost(
     batch: b.Batches = None,
     block: b.Block = None,
     method: o.Method = None,
+    estimate: EstimateFlags = NO_ESTIMATE,
     pick: o.Pick = None,
     output: OutputFlags = AS_TABLE,
 ) -> None:
@@ -39,13 +41,22 @@ def cost(
         gammaplan cost --gamma 5 --speedup 1.45 --pooled-rate 0.55 --run gamma=2,speedup=1.4
 
         gammaplan cost --verify-curve bench.json --draft-ms 1.8
+
+    Before anything is measured, --target and --device estimate it from the
+    target's config.json, with a range as wide as such estimates were off.
+
+        gammaplan cost --target config.json --method eagle3 --device h100-sxm --batch 1,8,32
     """
     from gammaplan.cli.costs import Asked, answered
     from gammaplan.cli.output import Output, show
 
     out = Output.of(*output)
     asked = Asked(files or [], times, gamma, runs, method, pick)
-    if verify_curve or batch or block:
+    if estimate.any:
+        from gammaplan.cli.estimated import answered_by_shapes
+
+        done = answered_by_shapes(asked, estimate, verify_curve, batch, block)
+    elif verify_curve or batch or block:
         from gammaplan.cli.verifying import Curves, answered_by_curves
 
         done = answered_by_curves(asked, Curves(verify_curve or [], batch, block))

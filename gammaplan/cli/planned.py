@@ -87,6 +87,10 @@ def planned(asked: Asked) -> Planned:
             other.cases.findings = said
         rest = [f for s in subjects if s is not chosen for f in s.cases.findings]
         chosen.cases.findings += [f for f in rest if f not in chosen.cases.findings]
+        if len({c.cost_shape["kind"] for s in subjects for c in s.cases.cases if c.cost_shape}) > 1:
+            from gammaplan.cli.scheduling import kinds_mixed
+
+            chosen.cases.findings += kinds_mixed(c for s in subjects for c in s.cases.cases)
     else:
         chosen, (parts, result) = subjects[0], answers[0]
     account(chosen.cases, asked, measured)

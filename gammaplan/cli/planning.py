@@ -148,7 +148,7 @@ def _covers(subject: Subject, case: Case) -> list[str]:
     known = (case.of_hits or case).acceptance_shape
     if known.get("kind") == "prior" or known["interval"] or subject.mix:
         covers.append("acceptance")
-    if case.cost_shape and case.cost_shape["kind"] == "prior":
+    if case.cost_shape and case.cost_shape["kind"] in ("prior", "estimated"):
         covers += ["cost", "run"]
     elif case.cost_shape and case.cost_shape["kind"] in FITTED:
         covers.append("run")

@@ -14,6 +14,7 @@ from gammaplan.cli.scheduling import (
     batch_shapes,
     by_batch,
     grid_of,
+    kinds_mixed,
     planned_schedule,
     range_speeds,
     schedule_findings,
@@ -40,6 +41,7 @@ def scheduled(asked: Asked, documents: Sequence[Document]) -> Planned:
     )  # fmt: skip
     batches = by_batch(given, asked.runs, asked.gamma)
     grid, found = grid_of(batches, asked.batches)
+    found += kinds_mixed(batches.cases.values())
     tolerance = DEFAULT_TOLERANCE if asked.tolerance is None else asked.tolerance
     made, speeds = planned_schedule(batches, grid, max_gamma=asked.max_gamma, tolerance=tolerance)
     chosen = next((b for b in grid if b in batches.cases), next(iter(batches.cases)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -83,6 +83,20 @@ def by_batch(given: Given, runs: RunFlags, gamma: int | None) -> Batches:
         if said and law is None:
             law = found[batch].acceptance
     return Batches(found, subjects, measured)
+
+
+def kinds_mixed(cases: Iterable[Case]) -> list[Finding]:
+    """A warning where some costs were estimated and others were not."""
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        kind = case.cost_shape["kind"] if case.cost_shape else "given"
+        found.setdefault(kind, []).append(str(case.labels.get("batch", "")))
+    if "estimated" not in found or len(found) == 1:
+        return []
+    named = "; ".join(
+        f"{kind}{' at batch ' + listed(at) if all(at) else ''}" for kind, at in found.items()
+    )
+    return [finding("kinds_of_cost_mixed", kinds=named)]
 
 
 def grid_of(batches: Batches, asked: Sequence[int] | None) -> tuple[list[int], list[Finding]]:

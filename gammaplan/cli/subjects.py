@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gammaplan.model.calibration import Calibration
     from gammaplan.model.runs import Run
 
-FITTED = ("fitted", "measured", "estimated")  # kinds of cost with noise about them
+FITTED = ("fitted", "measured")  # kinds of cost with noise about them
 
 
 class Given(NamedTuple):
@@ -81,6 +81,10 @@ class Subject:
             from gammaplan.model.unmeasured import prior_cost
 
             found.append(prior_cost(self.given.method)[1])
+        elif case.cost_shape and case.cost_shape["kind"] == "estimated":
+            from gammaplan.model.unmeasured import estimated_spread
+
+            found.append(estimated_spread())
         elif case.cost_shape and case.cost_shape["kind"] in FITTED and not self.priced:
             from gammaplan.model.unmeasured import fitted_spread
 

@@ -415,6 +415,21 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "up to {share} of a policy's rounds turn on outcomes that no round recorded: they are "
         "drawn from recorded tokens at most 32 positions away",
     ),
+    "cost_estimated": (
+        "warning",
+        "the cost is an estimate of a roofline, nothing was measured: four of five public round "
+        "costs were {low} to {high} of such an estimate; cost --verify-curve measures them",
+    ),
+    "kinds_of_cost_mixed": (
+        "warning",
+        "some costs are estimates and others are not ({kinds}): a difference between the two may "
+        "be no more than the error of the estimate",
+    ),
+    "does_not_fit": (
+        "warning",
+        "at batch {batch} and context {context} the models take {weights} GB and their caches "
+        "{cache} GB of each device, which has {memory} GB{remedy}",
+    ),
     "trees_left_out": ("warning", "{runs} run(s) drafted trees and were left out"),
 }
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gammaplan.data.roofline_errors import HIGH, LOW
 from gammaplan.model.arrays import Floats
 from gammaplan.model.calibration import DEFAULT, EXPLICIT, falling_acceptance
 from gammaplan.model.cost_tables import PowerCost
-from gammaplan.model.planning import Spread
+from gammaplan.model.planning import LEVEL, Spread, quantile
 from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Priors, log_cost, log_tokens
 
@@ -75,3 +76,21 @@ def _spread(
         return off, off
 
     return spread
+
+
+def estimated_spread(low: float = LOW, high: float = HIGH) -> Spread:
+    """The spread of an estimated cost: `low` to `high` hold the middle share `LEVEL` of its ratios.
+
+    A round that costs more than estimated makes the speedup smaller, so the ends change sides.
+
+    Examples
+    --------
+    >>> below, above = estimated_spread(0.8, 1.6)(np.array([1.0, 4.0]))
+    >>> np.exp(quantile(LEVEL) * np.vstack([below, above])).round(3).tolist()
+    [[1.6, 1.6], [1.25, 1.25]]
+    """
+    z = quantile(LEVEL)
+    return lambda gammas: (
+        np.full_like(gammas, np.log(high) / z),
+        np.full_like(gammas, -np.log(low) / z),
+    )

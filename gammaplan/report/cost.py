@@ -12,8 +12,12 @@ NAMES = {"c": "c", "overhead": "overhead", "verify_slope": "verify slope", "roun
 
 
 def print_cost(result: CostResult, inputs: Mapping[str, object]) -> None:
-    """The cost, that of each group, or that of each curve of timed passes."""
-    if result.get("curves"):
+    """The cost, that of each group, of each curve of timed passes, or the estimate."""
+    if "estimate" in result:
+        from gammaplan.report.estimate import print_estimate
+
+        print_estimate(result)
+    elif result.get("curves"):
         from gammaplan.report.curves import print_curves
 
         print_curves(result)

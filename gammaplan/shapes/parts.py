@@ -61,6 +61,8 @@ class AcceptanceShape(TypedDict):
 class CostRow(TypedDict):
     gamma: int
     round_cost: float
+    low: NotRequired[float]
+    high: NotRequired[float]
 
 
 class CostShape(TypedDict):

@@ -4,6 +4,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from gammaplan.shapes.answers import OptimumResult
 from gammaplan.shapes.batches import BatchShape, CrossoverShape, CurveShape, ScheduleShape
+from gammaplan.shapes.estimates import EstimateShape
 from gammaplan.shapes.parts import AcceptanceShape, CostKind, CostShape, Labels
 
 
@@ -104,6 +105,8 @@ class CostFitRow(TypedDict):
     batch: NotRequired[int | None]
     gamma: int
     round_cost: float
+    low: NotRequired[float]
+    high: NotRequired[float]
     fitted: float
     residual: float
     textbook: float | None
@@ -121,6 +124,7 @@ class CostResult(TypedDict):
     terms: list[CostTerm]
     rows: list[CostFitRow]
     curves: list[CurveShape]
+    estimate: NotRequired[EstimateShape]
 
 
 class PartShape(TypedDict):
