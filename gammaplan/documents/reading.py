@@ -11,9 +11,6 @@ from gammaplan.documents.evidence import Document, Evidence
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.acceptance import Acceptance, Geometric, LawParameters
 from gammaplan.model.cost import Cost, LinearCost
-from gammaplan.model.cost_tables import TableCost
-from gammaplan.model.mixture import BetaGeometric
-from gammaplan.model.positions import PerPosition
 from gammaplan.shapes.parts import AcceptanceShape, CostShape, FindingShape, Labels
 
 LARGEST_DOCUMENT = 64 * 2**20
@@ -116,12 +113,16 @@ def acceptance_from(shape: AcceptanceShape) -> Acceptance:
     if shape["model"] == "geometric":
         return Geometric(_number(parameters, "alpha"), observed)
     if shape["model"] == "per_position":
+        from gammaplan.model.positions import PerPosition
+
         hazards = parameters.get("hazards")
         if not isinstance(hazards, list):
             raise DomainError("hazards must be a list of probabilities")
         beyond = math.nan if shape["beyond"] is None else shape["beyond"]
         last = observed if observed is not None and observed < len(hazards) else None
         return PerPosition(tuple(0.0 if h is None else h for h in hazards), beyond, last)
+    from gammaplan.model.mixture import BetaGeometric
+
     return BetaGeometric(_number(parameters, "p"), _number(parameters, "q"), observed)
 
 
@@ -135,6 +136,8 @@ def _number(parameters: LawParameters, name: str) -> float:
 def cost_from(shape: CostShape) -> Cost:
     """The law of cost that a document states."""
     if shape["table"]:
+        from gammaplan.model.cost_tables import TableCost
+
         rows = sorted(shape["table"], key=lambda row: row["gamma"])
         rows = [row for row in rows if row["gamma"] > 0]
         return TableCost([r["gamma"] for r in rows], [r["round_cost"] for r in rows])

@@ -17,7 +17,7 @@ Node: TypeAlias = tuple[float, int, int]  # path probability, parent, child numb
 
 
 class Tree(NamedTuple):
-    """A draft tree, its nodes breadth first; node 0 is the root, whose token is certain.
+    """A draft tree, breadth first; node 0 is the root, whose token is certain.
 
     `parents` [node] and `ranks` [child number, first 0] are those of nodes 1, 2, ...; children
     of a node fill its ranks from the first.

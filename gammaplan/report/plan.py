@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gammaplan.report.plan_words import after, assumed, headline, surroundings
-from gammaplan.report.schedule import print_schedule, print_settings
 from gammaplan.report.words import bar, say, say_each, times
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ def print_plan(result: PlanResult, inputs: Mapping[str, object]) -> None:
 
 def _print_one(out: Console, result: PlanResult) -> None:
     if result["schedule"]:
+        from gammaplan.report.schedule import print_schedule
+
         print_schedule(out, result)
         out.print()
         say(out, f"At batch {result['costs'][0]['batch']}:")
@@ -49,7 +50,10 @@ def _print_one(out: Console, result: PlanResult) -> None:
             say(out, line)
     out.print()
     out.print(_assumptions(result))
-    print_settings(out, result)
+    if result["settings"]:
+        from gammaplan.report.schedule import print_settings
+
+        print_settings(out, result)
 
 
 def _assumptions(result: PlanResult) -> Table:
