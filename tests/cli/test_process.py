@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 TABLE = ("table", "--alpha", "0.8", "--c", "0.1")
@@ -178,6 +180,26 @@ def test_an_interrupt_is_exit_code_130_and_no_traceback(script):
     out, err = reader.communicate(timeout=30)
     assert reader.returncode == 130
     assert out == ""
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts processes in /proc")
+def test_an_interrupt_of_a_terminal_ends_the_workers_without_a_word(script, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(400_000, 2)).astype("<f4")
+    np.save(tmp_path / "rows.npy", rows)
+    words = ["alpha", "rows.npy", "rows.npy", "--temperature", "0..4:0.01", "--workers", "2"]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    reader = subprocess.Popen(
+        [script, *words], cwd=tmp_path, text=True, start_new_session=True, **pipes
+    )
+    children = Path(f"/proc/{reader.pid}/task/{reader.pid}/children")
+    deadline = time.monotonic() + 30
+    while len(children.read_text().split()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)  # until they are at work
+    os.killpg(reader.pid, signal.SIGINT)
+    _, err = reader.communicate(timeout=30)
+    assert reader.returncode == 130
     assert "Traceback" not in err
 
 
