@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedIOBase, RawIOBase
 from itertools import accumulate
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from gammaplan.arrays.floats import itemsize, precision, widen
 from gammaplan.errors import InputError
 from gammaplan.model.sampling import Reals
 
+Readable: TypeAlias = RawIOBase | BufferedIOBase
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
 BLOCK = 2**17  # elements of a block: two of them and their work stay in a cache
 
@@ -41,7 +43,7 @@ class Part:
         return self.vocab * itemsize(self.dtype)
 
     @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
+    def opened(self) -> Iterator[Readable]:
         """The bytes that `offset` counts in: of the file, or of a member of a zip file."""
         with Path(self.path).open("rb", buffering=0) as file:
             if self.member is None:
@@ -115,7 +117,7 @@ class Rows:
             yield block[:filled]
 
 
-def seek_row(part: Part, file: IO[bytes], row: int) -> None:
+def seek_row(part: Part, file: Readable, row: int) -> None:
     """Put the file at the start of a row."""
     try:
         file.seek(part.offset + row * part.row_bytes)
@@ -123,14 +125,14 @@ def seek_row(part: Part, file: IO[bytes], row: int) -> None:
         raise InputError(f"{part.name}: row {row} cannot be reached: {error}") from None
 
 
-def read_raw(part: Part, file: IO[bytes], row: int, raw: NDArray[np.uint8]) -> None:
+def read_raw(part: Part, file: Readable, row: int, raw: NDArray[np.uint8]) -> None:
     """Fill `raw` with the next rows of a part."""
     view = raw.reshape(-1).data
     got = 0
     while got < len(view):
         at = f"{part.name}: row {row + got // part.row_bytes}"
         try:
-            count = file.readinto(view[got:])  # type: ignore[attr-defined]  # both kinds have it
+            count = file.readinto(view[got:])
         except UNREADABLE as error:
             raise InputError(f"{at} cannot be read: {error}") from None
         if not count:

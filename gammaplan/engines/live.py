@@ -60,8 +60,9 @@ def collect_gains(
     take = partial(_taken, asked=asked)
     with ThreadPoolExecutor(min(MOST_AT_ONCE, len(urls))) as pool:
         before = list(pool.map(take, urls))
-        if all(isinstance(reading, InputError) for reading in before):
-            raise before[0]  # type: ignore[misc]  # all of them are errors
+        failed = [reading for reading in before if isinstance(reading, InputError)]
+        if len(failed) == len(before):
+            raise failed[0]
         wait()
         after = list(pool.map(take, urls))
     gains = map(partial(_gained, asked=asked), urls, file_labels(urls), before, after)

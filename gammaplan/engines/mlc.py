@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -92,11 +93,10 @@ def read_text(blocks: Iterator[Block]) -> Iterator[Item]:
 
 
 def _step(line: Line) -> tuple[int, float] | Dropped:
-    match = _PROB.search(line.text)
-    try:
-        return int(match[1]), float(match[2])  # type: ignore[index]  # None raises TypeError
-    except (TypeError, ValueError):
-        return Dropped("a metrics line", line.offset)
+    if match := _PROB.search(line.text):
+        with suppress(ValueError):
+            return int(match[1]), float(match[2])
+    return Dropped("a metrics line", line.offset)
 
 
 def _averages(page: dict[int, float]) -> Iterator[Item]:

@@ -217,9 +217,9 @@ def _depths(value: Any) -> tuple[tuple[int, int], ...] | str | None:
         return None
     found = {}
     for row in value[:MOST_DEPTHS]:
-        row = row if isinstance(row, dict) else {}  # noqa: PLW2901
+        figures = row if isinstance(row, dict) else {}
         depth, drafted, accepted = (
-            whole_number(row.get(key)) for key in ("depth", "draft_n", "draft_n_accepted")
+            whole_number(figures.get(key)) for key in ("depth", "draft_n", "draft_n_accepted")
         )
         if depth is None or drafted is None or accepted is None:
             return "a depth is cut"
