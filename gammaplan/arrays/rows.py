@@ -50,6 +50,7 @@ class Part:
                 yield file
                 return
             with zipfile.ZipFile(file) as whole, whole.open(self.member) as inside:
+                assert isinstance(inside, BufferedIOBase)  # a ZipExtFile
                 yield inside
 
 
