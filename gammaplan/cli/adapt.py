@@ -8,11 +8,11 @@ import typer
 from gammaplan.cli import options as o
 from gammaplan.cli import values
 from gammaplan.cli import varying as v
+from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
 
 if TYPE_CHECKING:
     from gammaplan.cli.adapting import Setting
     from gammaplan.cli.evidence import Cases
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.tracing import Trace
     from gammaplan.documents.evidence import Document
     from gammaplan.shapes.adapt import AdaptResult
@@ -65,6 +65,7 @@ LeastGain = Annotated[
 ]
 
 
+@grouped
 def adapt(
     files: Files = None,
     alpha: o.Alpha = None,
@@ -79,17 +80,9 @@ def adapt(
     requests: v.Requests = None,
     tokens: v.Tokens = None,
     seed: v.Seed = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
+    cost: CostFlags = NO_COST,
     least_gain: LeastGain = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Have a trace, or an idea how α varies: whether an adaptive length is worth it.
 
@@ -102,11 +95,9 @@ def adapt(
 
         gammaplan adapt --alpha 0.8 --token-spread 0.28 --quality 0.5 --c 0.1
     """
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
-    out = Output.of(format, json, quiet, strict)
-    cost = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
+    out = Output.of(*output)
     varying: dict[str, Any] = {  # Any: numbers and lists
         "--spread": spread,
         "--regimes": regimes,

@@ -8,6 +8,7 @@ from gammaplan.cli import options as o
 from gammaplan.cli import rowoptions as r
 from gammaplan.cli import samplers as s
 from gammaplan.cli import values
+from gammaplan.cli.flags import AS_TABLE, OutputFlags, grouped
 from gammaplan.cli.values import Numbers
 from gammaplan.data.samplers import DEFAULT_ORDER
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_LENIENCE, DEFAULT_LEVEL = 0.5, 0.95
 
 
+@grouped
 def alpha(
     target: Annotated[
         str | None,
@@ -36,11 +38,7 @@ def alpha(
             show_default=False,
         ),
     ] = None,
-    target_logits: r.TargetLogits = None,
-    draft_logits: r.DraftLogits = None,
-    probs: r.Probs = False,
-    logprobs: r.LogProbs = False,
-    vocab: r.Vocab = None,
+    logits: r.LogitFlags = r.NO_LOGITS,
     sequences: Annotated[
         str | None,
         typer.Option(
@@ -61,15 +59,7 @@ def alpha(
             rich_help_panel=r.ROWS,
         ),
     ] = None,
-    temperature: r.Temperature = None,
-    top_k: r.TopK = None,
-    top_p: r.TopP = None,
-    min_p: r.MinP = None,
-    order: r.Order = None,
-    draft_temperature: r.DraftTemperature = None,
-    draft_top_k: r.DraftTopK = None,
-    draft_top_p: r.DraftTopP = None,
-    draft_min_p: r.DraftMinP = None,
+    samplers: r.SamplerFlags = r.AS_THEY_ARE,
     rules: Annotated[
         bool,
         typer.Option(
@@ -91,10 +81,7 @@ def alpha(
             rich_help_panel=o.MODEL,
         ),
     ] = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Have logits of target and draft: α, and what temperature and truncation do to it.
 
@@ -110,24 +97,21 @@ def alpha(
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.overlapping import Wanted, of_files, of_lists
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     files = (target, draft)
-    lists = (target_logits, draft_logits)
-    _one_source(files, lists, of_files=bool(sequences or vocab or probs or logprobs or workers))
-    if probs and logprobs:
-        raise typer.BadParameter("--probs and --logprobs contradict; give one")
+    lists = logits[:2]
+    of_target, of_draft, order = samplers.target, samplers.draft, samplers.order
+    _one_source(files, lists, of_files=bool(sequences or workers or logits.of_files))
     if lenience is not None and not rules:
         raise typer.BadParameter("--lenience needs --rules beside it")
     wanted = Wanted(_level(level), gamma)
-    of_target = s.Lists(temperature, top_k, top_p, min_p)
-    of_draft = s.Lists(draft_temperature, draft_top_k, draft_top_p, draft_min_p)
     question = Question(
         s.settings(of_target, of_draft, order or DEFAULT_ORDER),
         _every_rule(lenience) if rules else (),
-        "probs" if probs else "logprobs" if logprobs else "logits",
+        logits.kind,
     )
     account = Cases([])
-    for name, value in (("target", target), ("draft", draft), ("vocab", vocab)):
+    for name, value in (("target", target), ("draft", draft), ("vocab", logits.vocab)):
         account.note_option(name, value)
     for name, row in zip(("target_logits", "draft_logits"), lists, strict=True):
         account.note_option(name, None if row is None else [_listed(x) for x in row])
@@ -135,18 +119,20 @@ def alpha(
         account.note_option(name, None if some is None else list(some), [s.OFF[name]])
     for name, some in of_draft._asdict().items():
         account.note_option(f"draft_{name}", None if some is None else list(some))
-    account.note_option("kind", question.kind if probs or logprobs else None, "logits")
+    account.note_option("kind", None if logits.kind == "logits" else logits.kind, "logits")
     account.note_option("order", order, DEFAULT_ORDER)
     account.note_option("sequences", sequences)
     account.note_option("rules", rules or None, default=False)
     account.note_option("lenience", lenience, DEFAULT_LENIENCE if rules else None)
     account.note_option("gamma", gamma)
     account.note_option("level", level, DEFAULT_LEVEL)
-    if target_logits is not None and draft_logits is not None:
-        found = of_lists(target_logits, draft_logits, question, wanted)
+    if logits.target_logits is not None and logits.draft_logits is not None:
+        found = of_lists(logits.target_logits, logits.draft_logits, question, wanted)
     else:
         both = (str(target), draft)
-        found = of_files(both, question, wanted, vocab=vocab, sequences=sequences, workers=workers)
+        found = of_files(
+            both, question, wanted, vocab=logits.vocab, sequences=sequences, workers=workers
+        )
     show(
         "alpha",
         inputs=account.inputs,

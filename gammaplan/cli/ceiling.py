@@ -3,26 +3,20 @@
 from typing import TYPE_CHECKING, Any
 
 from gammaplan.cli import options as o
+from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Case
     from gammaplan.shapes.answers import CeilingResult
 
 
+@grouped
 def ceiling(
     files: o.Files = None,
     alpha: o.Alpha = None,
     pick: o.Pick = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    cost: CostFlags = NO_COST,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know α: the speedup that no draft length can pass.
 
@@ -34,11 +28,9 @@ def ceiling(
         gammaplan ceiling --alpha 0.8 --c 0.1
     """
     from gammaplan.cli.evidence import gather
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
-    out = Output.of(format, json, quiet, strict)
-    cost = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
+    out = Output.of(*output)
     cases = gather(files, alpha=alpha, cost=cost, pick=pick, cost_needed=False)
     parts = [_result(case, several=len(cases.cases) > 1) for case in cases.cases]
     show(

@@ -6,6 +6,7 @@ import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import values
+from gammaplan.cli.flags import AS_TABLE, OutputFlags, grouped
 from gammaplan.cli.values import Lengths, Numbers
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def _figure(flag: str, metavar: str, parser: Any, help: str) -> Any:  # Any: typ
     return typer.Option(flag, metavar=metavar, parser=parser, help=help, rich_help_panel=FIGURE)
 
 
+@grouped
 def convert(
     alpha: Annotated[float | None, _figure("--alpha", "P", values.fraction, "α itself.")] = None,
     mean_length: Annotated[
@@ -81,10 +83,7 @@ def convert(
             rich_help_panel=o.MODEL,
         ),
     ] = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know one reported figure: α and what every engine calls it.
 
@@ -99,7 +98,7 @@ def convert(
     from gammaplan.cli.output import Output, show
     from gammaplan.errors import DomainError
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     figures = {
         "alpha": alpha,
         "mean_length": mean_length,

@@ -3,8 +3,10 @@
 from typing import Any
 
 from gammaplan.cli import options as o
+from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
 
 
+@grouped
 def optimum(
     files: o.Files = None,
     alpha: o.Alpha = None,
@@ -12,18 +14,10 @@ def optimum(
     max_gamma: o.MaxGamma = None,
     tolerance: o.Tolerance = None,
     pick: o.Pick = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
+    cost: CostFlags = NO_COST,
     require_speedup: o.RequireSpeedup = None,
     require_gamma_in_band: o.RequireGammaInBand = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know α and c: the best draft length in one line, why, and what would help most.
 
@@ -36,11 +30,9 @@ def optimum(
     """
     from gammaplan.cli.deciding import Search, answer
     from gammaplan.cli.evidence import gather
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
-    out = Output.of(format, json, quiet, strict)
-    cost = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
+    out = Output.of(*output)
     cases = gather(files, alpha=alpha, cost=cost, pick=pick)
     cases.note_gamma(gamma)
     result, failed = answer(

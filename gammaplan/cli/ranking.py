@@ -8,7 +8,7 @@ import typer
 from gammaplan.cli import samplers as s
 from gammaplan.cli.evidence import Cases
 from gammaplan.cli.rankfiles import Found, read_ranks
-from gammaplan.cli.values import Numbers
+from gammaplan.cli.rowoptions import NO_LOGITS, LogitFlags
 from gammaplan.data.samplers import DEFAULT_ORDER
 
 DEFAULT_CHILDREN, MOST_CHILDREN = 4, 64
@@ -19,16 +19,12 @@ class Rows(NamedTuple):
 
     target: str | None
     draft: str | None
-    target_logits: Numbers | None
-    draft_logits: Numbers | None
-    probs: bool
-    logprobs: bool
-    vocab: int | None
+    logits: LogitFlags
 
     @property
     def any(self) -> bool:
         """Whether any of them was given."""
-        return any(x is not None and x is not False for x in self)
+        return (self.target, self.draft, self.logits) != (None, None, NO_LOGITS)
 
 
 class Drawing(NamedTuple):
@@ -69,7 +65,7 @@ def ranked(
 
 
 def _of_rows(account: Cases, rows: Rows, drawing: Drawing, pick: Sequence[str]) -> Found:
-    if rows.target is None and rows.target_logits is None:
+    if rows.target is None and rows.logits.target_logits is None:
         raise typer.BadParameter(
             "ranks are missing; give --ranks, P(the first, the second, … child is the accepted "
             "one), as a list or a file, or the rows that they follow from, --target with --draft "
@@ -90,11 +86,7 @@ def _of_rows(account: Cases, rows: Rows, drawing: Drawing, pick: Sequence[str]) 
         )
     source = Source.of(
         [path for path in (rows.target, rows.draft) if path is not None],
-        rows.target_logits,
-        rows.draft_logits,
-        vocab=rows.vocab,
-        probs=rows.probs,
-        logprobs=rows.logprobs,
+        rows.logits,
     )
     source.note(account)
     for lists, side in zip(drawing.samplers, ("", "draft_"), strict=True):

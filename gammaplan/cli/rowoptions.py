@@ -1,11 +1,14 @@
 """Every option of commands that read rows of target and draft, once."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from gammaplan.cli import samplers, values
 from gammaplan.cli.values import Lengths, Numbers
+
+if TYPE_CHECKING:
+    from gammaplan.model.overlap import Kind
 
 ROWS, SAMPLING, DRAFT = "Target and draft", "How tokens are drawn", "The draft, where it differs"
 
@@ -155,3 +158,54 @@ Lenience = Annotated[
         rich_help_panel=SAMPLING,
     ),
 ]
+
+
+class LogitFlags(NamedTuple):
+    """The options that give logits of one position, and say what files hold."""
+
+    target_logits: TargetLogits = None
+    draft_logits: DraftLogits = None
+    probs: Probs = False
+    logprobs: LogProbs = False
+    vocab: Vocab = None
+
+    @property
+    def kind(self) -> "Kind":
+        """What the files hold."""
+        if self.probs and self.logprobs:
+            raise typer.BadParameter("--probs and --logprobs contradict; give one")
+        return "probs" if self.probs else "logprobs" if self.logprobs else "logits"
+
+    @property
+    def of_files(self) -> bool:
+        """Whether any of those that are about files was given."""
+        return bool(self.probs or self.logprobs or self.vocab)
+
+
+class SamplerFlags(NamedTuple):
+    """The options that say how target and draft draw tokens."""
+
+    temperature: Temperature = None
+    top_k: TopK = None
+    top_p: TopP = None
+    min_p: MinP = None
+    order: Order = None
+    draft_temperature: DraftTemperature = None
+    draft_top_k: DraftTopK = None
+    draft_top_p: DraftTopP = None
+    draft_min_p: DraftMinP = None
+
+    @property
+    def target(self) -> samplers.Lists:
+        """Those of the target."""
+        return samplers.Lists(self.temperature, self.top_k, self.top_p, self.min_p)
+
+    @property
+    def draft(self) -> samplers.Lists:
+        """Those of the draft, where it differs."""
+        return samplers.Lists(
+            self.draft_temperature, self.draft_top_k, self.draft_top_p, self.draft_min_p
+        )
+
+
+NO_LOGITS, AS_THEY_ARE = LogitFlags(), SamplerFlags()

@@ -7,13 +7,16 @@ import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import rowoptions as r
-from gammaplan.cli import samplers, values
+from gammaplan.cli import samplers as s
+from gammaplan.cli import values
+from gammaplan.cli.flags import AS_TABLE, NO_COST, OutputFlags, grouped
 
 ARRAY = re.compile(r"\.(npy|npz|safetensors)(:[^/]*)?$")
 RULES = ("residual", "block", "greedy_draft", "exact_match", "lenience", "typical", "argmax")
 PLAY = "Simulation"
 
 
+@grouped
 def simulate(
     files: Annotated[
         list[str] | None,
@@ -70,20 +73,8 @@ def simulate(
         ),
     ] = None,
     pick: o.Pick = None,
-    target_logits: r.TargetLogits = None,
-    draft_logits: r.DraftLogits = None,
-    probs: r.Probs = False,
-    logprobs: r.LogProbs = False,
-    vocab: r.Vocab = None,
-    temperature: r.Temperature = None,
-    top_k: r.TopK = None,
-    top_p: r.TopP = None,
-    min_p: r.MinP = None,
-    order: r.Order = None,
-    draft_temperature: r.DraftTemperature = None,
-    draft_top_k: r.DraftTopK = None,
-    draft_top_p: r.DraftTopP = None,
-    draft_min_p: r.DraftMinP = None,
+    logits: r.LogitFlags = r.NO_LOGITS,
+    samplers: r.SamplerFlags = r.AS_THEY_ARE,
     lenience: r.Lenience = None,
     require_lossless: Annotated[
         bool,
@@ -93,10 +84,7 @@ def simulate(
             rich_help_panel=o.OUTPUT,
         ),
     ] = False,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know α, or have logits: rounds played out, and whether a rule is lossless.
 
@@ -110,36 +98,33 @@ def simulate(
         gammaplan simulate --target-logits 2,0 --draft-logits 1.5,0 --gamma 4
     """
     from gammaplan.cli.evidence import Cases, gather
-    from gammaplan.cli.flags import NO_COST
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.simulated import Asked, failed_rules, law_results
     from gammaplan.data.samplers import DEFAULT_ORDER
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     asked = Asked(gamma, rounds, seed)
-    of_target = samplers.Lists(temperature, top_k, top_p, min_p)
-    of_draft = samplers.Lists(draft_temperature, draft_top_k, draft_top_p, draft_min_p)
+    of_target, of_draft, order = samplers.target, samplers.draft, samplers.order
     arrays = [name for name in files or [] if ARRAY.search(name)]
-    if arrays or target_logits or draft_logits:
+    if arrays or logits.target_logits or logits.draft_logits:
         from gammaplan.cli.simulated_rows import Source, rows_results
 
         _refuse({"--alpha": alpha, "--pick": pick}, "is for evidence, not for rows of logits")
-        source = Source.of(
-            files or [], target_logits, draft_logits, vocab=vocab, probs=probs, logprobs=logprobs
-        )
+        source = Source.of(files or [], logits)
         cases = Cases([])
         for name, some in of_target._asdict().items():
-            cases.note_option(name, some and list(some), [samplers.OFF[name]])
+            cases.note_option(name, some and list(some), [s.OFF[name]])
         for name, some in of_draft._asdict().items():
             cases.note_option(f"draft_{name}", some and list(some))
         cases.note_option("order", order, DEFAULT_ORDER)
-        drawn = samplers.settings(of_target, of_draft, order or DEFAULT_ORDER)
+        drawn = s.settings(of_target, of_draft, order or DEFAULT_ORDER)
         results = rows_results(cases, source, drawn, asked, rule, lenience)
     else:
         _refuse(
             {**_named("--", of_target), **_named("--draft-", of_draft), "--rule": rule}
-            | {"--lenience": lenience, "--order": order, "--vocab": vocab, "--probs": probs}
-            | {"--logprobs": logprobs, "--require-lossless": require_lossless},
+            | {"--lenience": lenience, "--order": order, "--vocab": logits.vocab}
+            | {"--probs": logits.probs, "--logprobs": logits.logprobs}
+            | {"--require-lossless": require_lossless},
             "needs rows of target and draft; give two arrays (.npy, .npz or .safetensors), or "
             "--target-logits with --draft-logits",
         )
@@ -158,7 +143,7 @@ def simulate(
     )
 
 
-def _named(prefix: str, lists: samplers.Lists) -> dict[str, object]:
+def _named(prefix: str, lists: s.Lists) -> dict[str, object]:
     return {prefix + name.replace("_", "-"): value for name, value in lists._asdict().items()}
 
 

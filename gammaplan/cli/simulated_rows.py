@@ -12,6 +12,7 @@ from gammaplan.arrays.pairs import Pair, open_pair
 from gammaplan.arrays.windows import window_starts, windows
 from gammaplan.cli.evidence import Cases
 from gammaplan.cli.progress import bar_of_rounds
+from gammaplan.cli.rowoptions import LogitFlags
 from gammaplan.cli.samplers import labels
 from gammaplan.cli.simulated import DEFAULT_GAMMA, Asked, too_many
 from gammaplan.cli.values import Numbers
@@ -40,19 +41,11 @@ class Source(NamedTuple):
     kind: Kind
 
     @classmethod
-    def of(
-        cls,
-        files: Sequence[str],
-        target: Numbers | None,
-        draft: Numbers | None,
-        *,
-        vocab: int | None,
-        probs: bool,
-        logprobs: bool,
-    ) -> "Source":
+    def of(cls, files: Sequence[str], logits: LogitFlags) -> "Source":
         """From the options."""
+        target, draft = logits.target_logits, logits.draft_logits
         if target is not None or draft is not None:
-            if files or vocab or probs or logprobs:
+            if files or logits.of_files:
                 raise typer.BadParameter(
                     "--target-logits and --draft-logits stand for files and their options; give "
                     "the ones or the others"
@@ -67,11 +60,9 @@ class Source(NamedTuple):
             raise typer.BadParameter(
                 f"two arrays are needed, the target's and the draft's, got {', '.join(files)}"
             )
-        if probs and logprobs:
-            raise typer.BadParameter("--probs and --logprobs contradict; give one")
-        kind: Kind = "probs" if probs else "logprobs" if logprobs else "logits"
+        kind = logits.kind
         draft_file = files[1] if len(files) == 2 else None
-        return cls(open_pair(files[0], draft_file, vocab=vocab), None, kind)
+        return cls(open_pair(files[0], draft_file, vocab=logits.vocab), None, kind)
 
     @property
     def vocab(self) -> int:

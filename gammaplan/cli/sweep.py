@@ -6,6 +6,7 @@ import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import values
+from gammaplan.cli.flags import AS_TABLE, OutputFlags, grouped
 from gammaplan.cli.values import Numbers
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 DEFAULT_ALPHA, DEFAULT_C = "0.5..0.95:0.05", "0.01,0.02,0.05,0.1,0.2"
 
 
+@grouped
 def sweep(
     alpha: Annotated[
         Numbers | None,
@@ -43,10 +45,7 @@ def sweep(
     tolerance: o.Tolerance = None,
     overhead: o.Overhead = None,
     verify_slope: o.VerifySlope = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know a range of α and c: a map of the best draft length.
 
@@ -61,7 +60,7 @@ def sweep(
     from gammaplan.cli.output import Output, show
     from gammaplan.data.findings import finding
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     alphas = alpha or values.fractions(DEFAULT_ALPHA)
     costs = c or values.costs(DEFAULT_C)
     if len(alphas) * len(costs) > values.MAX_ROWS:

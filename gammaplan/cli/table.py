@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from gammaplan.cli import options as o
+from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
 from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from gammaplan.shapes.answers import OptimumResult, TableResult, TableRow
 
 
+@grouped
 def table(
     files: o.Files = None,
     alpha: o.Alpha = None,
@@ -17,18 +19,10 @@ def table(
     max_gamma: o.MaxGamma = None,
     tolerance: o.Tolerance = None,
     pick: o.Pick = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
+    cost: CostFlags = NO_COST,
     require_speedup: o.RequireSpeedup = None,
     require_gamma_in_band: o.RequireGammaInBand = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know α and c: every draft length, its speedup, and how flat the peak is.
 
@@ -41,12 +35,10 @@ def table(
     """
     from gammaplan.cli.deciding import Search, answer
     from gammaplan.cli.evidence import gather
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.output import Output, show
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     rows = gamma or Lengths(range(1, 13))
-    cost = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
     cases = gather(files, alpha=alpha, cost=cost, pick=pick)
     cases.note("gamma", list(rows), "flag" if gamma else "default")
     search = Search(max_gamma, tolerance)

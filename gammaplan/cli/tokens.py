@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from gammaplan.cli import options as o
+from gammaplan.cli.flags import AS_TABLE, NO_COST, OutputFlags, grouped
 from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
@@ -10,15 +11,13 @@ if TYPE_CHECKING:
     from gammaplan.shapes.answers import TokensResult
 
 
+@grouped
 def tokens(
     files: o.Files = None,
     alpha: o.Alpha = None,
     gamma: o.GammaRows = None,
     pick: o.Pick = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know α: tokens per round for each draft length.
 
@@ -30,10 +29,9 @@ def tokens(
         gammaplan tokens --alpha 0.8 --gamma 4 --json
     """
     from gammaplan.cli.evidence import gather
-    from gammaplan.cli.flags import NO_COST
     from gammaplan.cli.output import Output, show
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     lengths = gamma or Lengths(range(1, 13))
     cases = gather(files, alpha=alpha, cost=NO_COST, pick=pick, cost_needed=False)
     cases.note("gamma", list(lengths), "flag" if gamma else "default")

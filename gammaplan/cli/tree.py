@@ -6,17 +6,17 @@ import typer
 
 from gammaplan.cli import options as o
 from gammaplan.cli import rowoptions as r
-from gammaplan.cli import samplers as s
 from gammaplan.cli import values
+from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
 from gammaplan.cli.values import Lengths
 
 if TYPE_CHECKING:
     from gammaplan.cli.evidence import Cases
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.passtimes import Timed
     from gammaplan.model.treecost import TreeCost
 
 
+@grouped
 def tree(
     files: o.Files = None,
     ranks: Annotated[
@@ -82,11 +82,7 @@ def tree(
             rich_help_panel=r.ROWS,
         ),
     ] = None,
-    target_logits: r.TargetLogits = None,
-    draft_logits: r.DraftLogits = None,
-    probs: r.Probs = False,
-    logprobs: r.LogProbs = False,
-    vocab: r.Vocab = None,
+    logits: r.LogitFlags = r.NO_LOGITS,
     children: Annotated[
         int | None,
         typer.Option(
@@ -117,21 +113,8 @@ def tree(
             rich_help_panel=r.ROWS,
         ),
     ] = None,
-    temperature: r.Temperature = None,
-    top_k: r.TopK = None,
-    top_p: r.TopP = None,
-    min_p: r.MinP = None,
-    order: r.Order = None,
-    draft_temperature: r.DraftTemperature = None,
-    draft_top_k: r.DraftTopK = None,
-    draft_top_p: r.DraftTopP = None,
-    draft_min_p: r.DraftMinP = None,
-    c: o.C = None,
-    speed_ratio: o.SpeedRatio = None,
-    draft_ms: o.DraftMs = None,
-    target_ms: o.TargetMs = None,
-    overhead: o.Overhead = None,
-    verify_slope: o.VerifySlope = None,
+    samplers: r.SamplerFlags = r.AS_THEY_ARE,
+    cost: CostFlags = NO_COST,
     verify_curve: Annotated[
         str | None,
         typer.Option(
@@ -143,10 +126,7 @@ def tree(
         ),
     ] = None,
     require_speedup: o.RequireSpeedup = None,
-    format: o.Format = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    strict: o.Strict = False,
+    output: OutputFlags = AS_TABLE,
 ) -> None:
     """Know how often each child is accepted: the best draft tree, or a chain instead.
 
@@ -158,7 +138,6 @@ def tree(
         gammaplan tree --ranks 0.63,0.11,0.057 --draft-ms 0.3 --verify-curve 1:10,4:10,8:12,32:18
     """
     from gammaplan.cli.evidence import Cases
-    from gammaplan.cli.flags import CostFlags
     from gammaplan.cli.growing import grown
     from gammaplan.cli.output import Output, show
     from gammaplan.cli.passtimes import read_passes
@@ -166,30 +145,27 @@ def tree(
     from gammaplan.data.findings import finding
     from gammaplan.model.treeplan import Bounds
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(*output)
     account = Cases([])
-    rows = Rows(target, draft, target_logits, draft_logits, probs, logprobs, vocab)
-    samplers = (
-        s.Lists(temperature, top_k, top_p, min_p),
-        s.Lists(draft_temperature, draft_top_k, draft_top_p, draft_min_p),
+    rows = Rows(target, draft, logits)
+    drawing = Drawing(
+        (samplers.target, samplers.draft), samplers.order, children, replacement, seed
     )
-    drawing = Drawing(samplers, order, children, replacement, seed)
     read = ranked(account, ranks, pick or (), rows, drawing)
     timed = read_passes(verify_curve, read.picks) if verify_curve is not None else None
     account.note("budget", list(budget) if budget else None, "flag" if budget else "default")
     account.note_option("max_depth", max_depth)
     account.note_option("max_width", max_width)
-    flags = CostFlags(c, speed_ratio, draft_ms, target_ms, overhead, verify_slope)
-    cost = _cost(account, files, flags, timed, timed.picks if timed else read.picks)
+    price = _cost(account, files, cost, timed, timed.picks if timed else read.picks)
     account.note("verify_curve", verify_curve, "default" if verify_curve is None else "flag")
-    if cost is None and budget is None:
+    if price is None and budget is None:
         raise typer.BadParameter(
             "--budget is missing: without a cost a larger tree always has more tokens; give "
             "--budget, or --c for the best size"
         )
     if read.heads:
         account.findings.append(finding("heads_as_independent"))
-    found = grown(read.vectors, cost, budget, Bounds(max_depth, max_width))
+    found = grown(read.vectors, price, budget, Bounds(max_depth, max_width))
     speed = found.result["speedup"]
     failed = []
     if require_speedup is not None and (speed is None or speed < require_speedup):

@@ -170,10 +170,14 @@ def test_two_workers_answer_as_one_does(fit, write):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems never fork here")
 def test_workers_are_forked_from_one_thread_and_else_spawned(python):
-    pool = "from gammaplan.cli.workers import pool; print(pool(2)._mp_context.get_start_method())"
+    code = """
+from gammaplan.cli.workers import pool
+with pool(2) as workers:
+    print(workers._mp_context.get_start_method())
+"""
     threaded = "import threading; threading.Thread(target=threading.Event().wait, daemon=True)"
-    assert python(pool) == "fork\n"
-    assert python(f"{threaded}.start(); {pool}") == "spawn\n"
+    assert python(code) == "fork\n"
+    assert python(f"{threaded}.start(){code}") == "spawn\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted on Linux")
