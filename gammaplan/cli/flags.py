@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import typer
 
@@ -21,7 +21,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     spread: list[inspect.Parameter] = []
     for parameter in own:
         group = groups.get(parameter.name)
-        hints = get_type_hints(group, include_extras=True) if group else {}
+        hints = group.__annotations__ if group else {}
         defaults = group._field_defaults if group else {}
         for name, kind in hints.items():
             spread.append(parameter.replace(name=name, annotation=kind, default=defaults[name]))
