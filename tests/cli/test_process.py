@@ -167,6 +167,19 @@ def test_a_closed_standard_input_is_one_line(script, args):
     assert done.stderr == "Error: standard input: cannot be read: it is closed\n"
 
 
+def until_it_waits(pid):
+    """Until a process sleeps for half a second on end: it waits for its standard input."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        time.sleep(5)
+        return
+    asleep, deadline = 0, time.monotonic() + 60
+    while asleep < 10 and time.monotonic() < deadline:
+        time.sleep(0.05)
+        state = stat.read_text().rpartition(")")[2].split()[0]
+        asleep = asleep + 1 if state == "S" else 0
+
+
 def test_an_interrupt_is_exit_code_130_and_no_traceback(script):
     reader = subprocess.Popen(
         [script, "optimum", "-", "--c", "0.1"],
@@ -175,7 +188,7 @@ def test_an_interrupt_is_exit_code_130_and_no_traceback(script):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.5)  # until it waits for its standard input
+    until_it_waits(reader.pid)
     os.kill(reader.pid, signal.SIGINT)
     out, err = reader.communicate(timeout=30)
     assert reader.returncode == 130
