@@ -8,11 +8,12 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.acceptance import Acceptance, Geometric
-from gammaplan.model.arrays import share
+from gammaplan.model.arrays import ArrayLike, Booleans, share
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
 
+SHORT = 32  # lengths below this are looked at together
 SCAN_LIMIT = 1_024  # lengths searched where a cost is not convex and has no last point
 ENDLESS = 2.0**53  # a speedup still rising here rises for ever
 
@@ -191,11 +192,18 @@ class _Linear:
             best = float(optimal_gamma(self.acceptance.alpha, slope))
             return _whole(min(max(best, 1), self.limit))
 
-        def rises(k: float) -> bool:
-            passes = float(self.cost.round_cost(k))
-            return self.survival(k + 1) * passes > self.cost.slope * self.tokens(k)
+        short = np.arange(1, SHORT, dtype=np.float64)
+        rises = self.rises(short)
+        if rises.all():
+            further = _last(lambda k: bool(self.rises(np.float64(k))), SHORT - 1)
+            return min(further + 1, self.limit)
+        return min(1 + int(rises.argmin()), self.limit)
 
-        return min(_last(rises, 0) + 1, self.limit)
+    def rises(self, gamma: ArrayLike) -> Booleans:
+        """Whether one more token makes a round faster: ``s_(k+1) * T(k) > slope * E(k)``."""
+        lengths = np.asarray(gamma, dtype=np.float64)
+        gained = self.acceptance.survival(lengths + 1) * self.cost.round_cost(lengths)
+        return np.asarray(gained > self.cost.slope * self.acceptance.expected_tokens(lengths))
 
     def pays(self, speed: float) -> bool:
         """Whether the peak, at this speedup, beats plain decoding.

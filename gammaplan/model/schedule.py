@@ -141,13 +141,12 @@ def schedule(batches: Sequence[int], speedups: Floats, *, tolerance: float = 0.0
                 gain,
             )
         )
-    best = np.argmax(logs, axis=1)
-    rows = np.arange(len(sizes))
+    best = np.argmax(np.where(np.isnan(speedups), -np.inf, speedups), axis=1)
     return Schedule(
         tuple(parts),
         tuple(sizes),
         tuple(int(g) for g in best),
-        tuple(float(s) for s in np.exp(logs[rows, best])),
+        tuple(float(row[g]) for row, g in zip(speedups, best, strict=True)),
     )
 
 
