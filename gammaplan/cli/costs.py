@@ -43,6 +43,8 @@ def answered(asked: Asked) -> Answered:
     done = _from_runs(asked) if asked.runs.any else _from_times(asked)
     account(asked.times, done.inputs, done.sources)
     for name, value in (("gamma", asked.gamma), ("method", asked.method)):
+        if value is None and name in done.inputs:
+            continue
         done.inputs[name], done.sources[name] = value, "default" if value is None else "flag"
     return done
 

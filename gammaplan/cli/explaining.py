@@ -15,7 +15,7 @@ from gammaplan.cli.setups import Answered, Setup, setups_of, whose
 from gammaplan.cli.subjects import law_spreads, priors, unknown_method
 from gammaplan.cli.timings import Timings, account, timings_of
 from gammaplan.data.findings import finding
-from gammaplan.documents.evidence import Document, Evidence, fills
+from gammaplan.documents.evidence import Document, Evidence, fills, length_in_use
 from gammaplan.documents.writing import acceptance_shape, cost_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Acceptance, Geometric
@@ -34,7 +34,7 @@ def explained(asked: Asked) -> Answered:
     if asked.gamma == 0:
         raise typer.BadParameter("--gamma must be at least 1: a plain round has no parts, got 0")
     documents = read_documents(asked.files)
-    gamma = asked.gamma if asked.gamma is not None else _only_length(documents)
+    gamma = asked.gamma if asked.gamma is not None else length_in_use(documents)
     timings = timings_of(asked.times, gamma)
     if timings.verify is not None and asked.verify_slope is not None:
         raise typer.BadParameter("verification was given by --verify-ms and by --verify-slope")
@@ -51,12 +51,6 @@ def explained(asked: Asked) -> Answered:
             done.inputs[name], done.sources[name] = value, "default" if value is None else "flag"
     found = [*done.findings, *timings.findings, *unknown_method(asked.method)]
     return done._replace(findings=list(dict.fromkeys(found)))
-
-
-def _only_length(documents: Sequence[Document]) -> int | None:
-    """The draft length that the evidence was at, where it is one."""
-    known = {e.gamma for d in documents for e in d.slot("acceptance", parts_first=False)}
-    return known.pop() if len(known) == 1 else None
 
 
 def _joined(parts: "Sequence[tuple[Labels, ExplainResult]]") -> Mapping[str, Any]:

@@ -69,7 +69,7 @@ def planned(asked: Asked) -> Planned:
         from gammaplan.cli.scheduled import scheduled
 
         return scheduled(asked, documents)
-    measured, asked = _measured(asked)
+    measured, asked = _measured(asked, documents)
     plain = measured.batches[0].baseline_tps if measured else asked.runs.plain_tps
     times = Times(plain, asked.prefill_ms, asked.output_tokens)
     times.check()
@@ -98,7 +98,7 @@ def planned(asked: Asked) -> Planned:
     return Planned(result, chosen.cases, failed, chosen.given.method)
 
 
-def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
+def _measured(asked: Asked, documents: Sequence[Document]) -> tuple[Measurements | None, Asked]:
     """The runs of the command line, and the command line without a choice of their batch.
 
     None, and nothing loaded, where no option states any.
@@ -106,8 +106,10 @@ def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
     if not asked.runs.any:
         return None, asked
     from gammaplan.cli.runs import gather_runs
+    from gammaplan.documents.evidence import length_in_use
 
-    measured = gather_runs(asked.runs, asked.gamma, pick=asked.pick)
+    gamma = length_in_use(documents) if asked.gamma is None else asked.gamma
+    measured = gather_runs(asked.runs, gamma, pick=asked.pick)
     if measured.pick and not (asked.files or asked.candidates or asked.mix):
         raise typer.BadParameter(
             f"--pick {measured.pick[0]} matches nothing: a run has only its batch"

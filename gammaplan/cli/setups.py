@@ -8,7 +8,7 @@ import typer
 from gammaplan.cli.evidence import Case, Cases, gather_from
 from gammaplan.cli.flags import NO_COST, RunFlags
 from gammaplan.cli.runs import Batch, gather_runs
-from gammaplan.documents.evidence import Document, Evidence, fills
+from gammaplan.documents.evidence import Document, Evidence, fills, length_in_use
 from gammaplan.documents.writing import acceptance_shape
 from gammaplan.errors import Finding
 from gammaplan.model.acceptance import Geometric
@@ -62,7 +62,8 @@ def setups_of(
     pick: Sequence[str] | None,
 ) -> Setups:
     """The set-ups that runs and evidence make together."""
-    measured = gather_runs(flags, gamma, pick=pick)
+    in_use = length_in_use(documents) if gamma is None else gamma
+    measured = gather_runs(flags, in_use, pick=pick)
     laws, prices = fills(documents, "acceptance"), fills(documents, "cost")
     accepted = alpha is not None or bool(laws)
     if accepted or prices:
@@ -82,6 +83,7 @@ def setups_of(
             raise typer.BadParameter(
                 f"--pick {measured.pick[0]} matches nothing: a run has only its batch"
             )
+    cases.note_gamma(gamma)
     if accepted:
         given_once(
             [run for batch in measured.batches for run in batch.runs],

@@ -200,7 +200,8 @@ def _measured(given: Given) -> Subject:
         if known:
             shape["counts"] = case.acceptance_shape["counts"]
         price = cost_shape(found.cost, kind="fitted", source="runs", labels=case.labels)
-        cases.cases[i] = Case(case.labels, found.acceptance, shape, found.cost, price)
+        law = found.acceptance
+        cases.cases[i] = Case(case.labels, law, shape, found.cost, price, case.gamma)
         subject.calibrations[id(cases.cases[i])] = found
     return subject
 

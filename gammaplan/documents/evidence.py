@@ -48,3 +48,9 @@ class Document(NamedTuple):
 def fills(documents: Sequence[Document], slot: str) -> list[Document]:
     """The documents that bring an "acceptance" or a "cost"."""
     return [d for d in documents if d.slot(slot, parts_first=False)]
+
+
+def length_in_use(documents: Sequence[Document]) -> int | None:
+    """The draft length that the acceptance of the evidence was at, where it is one."""
+    known = {e.gamma for d in documents for e in d.slot("acceptance", parts_first=False)}
+    return known.pop() if len(known) == 1 else None

@@ -148,6 +148,16 @@ def test_evidence_gives_a_run_its_acceptance(cli, tmp_path):
     assert document(done)["result"]["rows"][0]["round_cost"] == pytest.approx(2.8 / 1.4)
 
 
+@pytest.mark.parametrize("command", ["cost", "explain", "plan"])
+def test_a_run_has_the_draft_length_that_the_evidence_was_at(cli, tmp_path, command):
+    evidence = tmp_path / "fit.json"
+    evidence.write_text(cli("convert --mean-length 3.1 --gamma 4 --json").stdout)
+    done = cli([command, str(evidence), "--speedup", "1.5", "--json"])
+    stated = cli([command, str(evidence), "--speedup", "1.5", "--gamma", "4", "--json"])
+    assert document(done)["result"] == document(stated)["result"]
+    assert document(done)["inputs"]["gamma"] == 4
+
+
 def test_a_cost_is_evidence_for_explain(cli, tmp_path):
     path = tmp_path / "cost.json"
     path.write_text(cli("cost --target-ms 10 --draft-ms 1.1 --json").stdout)

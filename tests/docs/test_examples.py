@@ -85,7 +85,7 @@ def test_the_readme_sets_up_with_two_commands():
         "python3 -m venv .venv && .venv/bin/pip install -q . "
         "&& .venv/bin/gammaplan table --alpha 0.8 --c 0.1",
         "python3 -m venv .venv-test && .venv-test/bin/pip install -q -e '.[test]' "
-        "&& .venv-test/bin/python -m pytest -q",
+        "&& .venv-test/bin/python -m pytest -q -n auto --dist loadfile",
     ]
 
 
