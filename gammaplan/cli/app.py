@@ -115,9 +115,9 @@ def _no_such(kind: str, given: str, known: list[str]) -> str:
 
 
 def _fail(sentence: str, exit_code: int) -> None:
-    from gammaplan.report.plain import printable
+    from gammaplan.cli.output import say
 
-    sys.stderr.write(f"Error: {printable(sentence)}\n")
+    say(f"Error: {sentence}")
     raise typer.Exit(exit_code) from None
 
 

@@ -60,13 +60,13 @@ def show(
     sys.stdout.flush()
     if not out.quiet:
         for sentence in _sentences(findings):
-            _say(sentence)
+            say(sentence)
     failed = list(failed_gates)
     if out.strict:
         codes = dict.fromkeys(f.code for f in findings if f.level != "note")
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
-        _say(f"Failed: {gate}")
+        say(f"Failed: {gate}")
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:
@@ -85,10 +85,18 @@ def _sentences(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{sentence} [{', '.join(names[:MOST_NAMED])}{more}]" if names else sentence
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
+    """One sentence on stderr: one line in a file or a pipe, whole words in a terminal."""
     from gammaplan.report.plain import printable
 
-    sys.stderr.write(printable(sentence) + "\n")
+    text = printable(sentence)
+    if sys.stderr.isatty():
+        from shutil import get_terminal_size
+        from textwrap import fill
+
+        width = get_terminal_size().columns
+        text = fill(text, width, subsequent_indent="  ", break_long_words=False)
+    sys.stderr.write(text + "\n")
 
 
 ASCII = {

@@ -1,6 +1,7 @@
 """The installed program as a process: pipes, signals, widths, encodings, streams."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -28,6 +29,25 @@ def test_findings_are_on_stderr(program):
     done = program("optimum", "--json")
     assert done.stdout.startswith("{")
     assert done.stderr.startswith("note: neither acceptance nor cost was given")
+
+
+@pytest.mark.parametrize("args", [("fit", "-"), ("optimum",)], ids=["an error", "a finding"])
+def test_a_terminal_shows_whole_words(script, program, args):
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as shown, os.fdopen(theirs, "wb") as stderr:
+        subprocess.run(
+            [script, *args],
+            check=False,
+            input=b"",
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            env=os.environ | {"COLUMNS": "48"},
+        )
+        lines = shown.read(10_000).decode().splitlines()
+    assert len(lines) > 1
+    assert all(len(line) <= 48 for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:])
+    assert " ".join(map(str.strip, lines)) == program(*args).stderr.rstrip("\n")
 
 
 def test_quiet_silences_findings(program):
