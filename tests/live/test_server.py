@@ -263,17 +263,23 @@ def test_a_setting_that_changed_gives_no_draft_length(fit):
         (page("no", 500), "answers 500 Internal Server Error"),
         (page("404 page not found", 404), "answers 404 Not Found"),
         (lambda handler: reply(handler, b'{"status"', length=99), "closed the connection"),
-        (lambda handler: time.sleep(3), "did not answer within 0.5 seconds"),
         (in_turn(page('{"status": "success", "data": {"result": [1, "1"]}}'), page("{")), "not as"),
     ],
 )  # fmt: skip
 def test_a_server_that_answers_wrongly_is_told_in_one_sentence(fit, answer, said):
-    code, document, stderr = fit(answer, "--timeout", "0.5")
+    code, document, stderr = fit(answer)
     assert (code, document) == (1, None)
     assert said in stderr
     assert re.match(r"Error: http://127\.0\.0\.1:\d+/api/v1/query: ", stderr)
     assert stderr.count("\n") == 1
     assert "\x1b" not in stderr
+
+
+def test_a_server_that_does_not_answer_is_told_in_one_sentence(fit):
+    code, _, stderr = fit(lambda handler: time.sleep(3), "--timeout", "0.5")
+    assert code == 1
+    assert "did not answer within 0.5 seconds" in stderr
+    assert stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
