@@ -179,7 +179,7 @@ def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
     if not isinstance(price.cost, LinearCost):
         raise typer.BadParameter(
             "--overhead and --verify-slope change a cost of the form 1 + overhead + (c + "
-            f"verify_slope)·γ, and {price.source} has a measured table"
+            f"verify_slope)·γ, and {price.source} has a table of round costs"
         )
     cost = replace(price.cost, **changes)
     shape = price.cost_shape and price.cost_shape.copy()
