@@ -295,6 +295,21 @@ def test_estimates_beside_measurements_are_never_silent(cli):
     assert "estimated at batch 1; measured at batch 8" in found["message"]
 
 
+def test_the_round_costs_of_an_estimate_are_not_called_measured(cli):
+    made = cli(f"{BASE} --method eagle3 --json").stdout
+    said = cli("optimum - --alpha 0.75", input=made).stdout
+    assert "32 estimated round costs" in said
+
+
+@pytest.mark.parametrize("batches", ["1", "1,8"])
+def test_a_cost_given_instead_of_the_estimate_is_not_called_one(cli, batches):
+    made = cli(f"{BASE} --method eagle3 --batch {batches} --json").stdout
+    done = cli("plan - --alpha 0.75 --c 0.1 --json", input=made)
+    answer = json.loads(done.stdout)
+    assert [c["kind"] for c in answer["result"]["costs"]] == ["given"]
+    assert "cost_estimated" not in {w["code"] for w in answer["warnings"]}
+
+
 def test_two_costs_in_two_files_are_refused(cli, tmp_path):
     curve = tmp_path / "passes.csv"
     curve.write_text("batch,tokens,ms\n64,1,10\n64,2,11\n64,4,13\n", encoding="utf-8")
