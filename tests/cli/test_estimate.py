@@ -105,6 +105,16 @@ def test_a_plan_of_it_is_a_schedule_in_the_grammar_of_the_engine(cli, engine):
     assert means.gamma == result["schedule"][0]["gamma"]
 
 
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tensorrt-llm"])
+def test_one_length_for_every_batch_is_a_setting_of_the_engine_too(cli, engine):
+    made = cli(f"{FULL} --json").stdout
+    args = f"plan - --alpha 0.75 --batch 1,8,32 --engine {engine} --method eagle3 --json"
+    result = json.loads(cli(args, input=made).stdout)["result"]
+    (part,) = result["schedule"]
+    (text,) = result["settings"].values()
+    assert grammar.meaning(engine, text, base.find(engine).newest).gamma == part["gamma"]
+
+
 @pytest.mark.parametrize("method", ["eagle3", "eagle", "mtp", "medusa", "ngram", "suffix"])
 def test_a_method_without_a_model_of_its_own_needs_no_draft(cli, method):
     (cost,) = costs(cli, f"{BASE} --method {method}")
@@ -193,6 +203,12 @@ def test_the_answer_is_one_line_and_the_parts_are_shown(cli):
     for word in ("weights", "attention", "overhead", "Efficiency 70.0 %", "Up to 295 tokens"):
         assert word in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_of_a_mixture_more_tokens_are_not_said_to_cost_little(cli):
+    said = " ".join(cli(f"cost --target {MOE} --device b200 --tp 8 --method mtp").stdout.split())
+    assert "more tokens cost more until all are read, and turn at 9,000." in said
+    assert "cost little more" not in said
 
 
 def test_a_compute_bound_part_is_marked(cli):
