@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gammaplan.shapes.parts import CostShape
     from gammaplan.shapes.planning import CostFitRow, CostResult
 
-LONGEST, CONTEXT = 32, 4096
+LONGEST, CONTEXT, LEAST = 32, 4096, 0.001
 SHOWN = (1, 2, 3, 5, 9, 17, 33)
 
 
@@ -61,7 +61,7 @@ def answered_by_shapes(
     sizes = list(batches or [1])
     if ms := asked.times.target_ms:
         try:
-            machine = calibrated(*target, ms=ms, batch=sizes[0], context=context)
+            machine = calibrated(*target[:3], ms=ms, batch=sizes[0], context=context)
         except DomainError as error:
             raise typer.BadParameter(f"--target-ms: {error}") from None
         target = target._replace(machine=machine)
@@ -100,10 +100,12 @@ def _check(asked: "Asked", flags: EstimateFlags, curves: Sequence[str] | None) -
             "--target estimates every round cost; leave out runs, evidence, --verify-curve, --pick "
             "and every timing but --target-ms, which calibrates the estimate"
         )
+    if flags.target == flags.draft == "-":
+        raise typer.BadParameter("--target and --draft cannot both be standard input")
     if flags.efficiency is not None and asked.times.target_ms is not None:
         raise typer.BadParameter("--efficiency and --target-ms both say it; give one")
-    if flags.efficiency == 0:
-        raise typer.BadParameter("--efficiency must be above 0, got 0")
+    if flags.efficiency is not None and flags.efficiency < LEAST:
+        raise typer.BadParameter(f"--efficiency must be at least {LEAST}, got {flags.efficiency:g}")
 
 
 def _context(config: Config, flags: EstimateFlags) -> int:
@@ -128,7 +130,7 @@ def _result(
 ) -> "CostResult":
     tokens = range(1, LONGEST + 2)
     last = block or (BLOCK if kind == "one-pass" else LONGEST)
-    at = turn(*target)
+    at = turn(*target[:3])
     estimate: EstimateShape = {
         "target": _facts(target),
         "draft": _facts(draft) if draft else None,
@@ -153,7 +155,7 @@ def _result(
     both = [(s.shape, s.precision) for s in (target, draft) if s]
     for batch in batches:
         passed = target.run(tokens, batch, context)
-        width = last + 1 if kind == "one-pass" else 1
+        width = last + 1 if draft and draft.whole else 1
         ms = float(draft.run(width, batch, context).ms) if draft else 0.0
         times = PassTimes(tuple(tokens), tuple(passed.ms.tolist()))
         cost = pass_cost(times, kind, draft_ms=ms, block=min(last, LONGEST))

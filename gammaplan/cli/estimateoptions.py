@@ -32,7 +32,7 @@ Device = Annotated[
     typer.Option(
         "--device",
         metavar="NAME",
-        help="The device: h100-sxm, rtx-4090, mi300x, m2, …",
+        help="The device: h100-sxm, rtx-4090, mi300x, …",
         rich_help_panel=PANEL,
     ),
 ]
@@ -96,7 +96,7 @@ Parameters = Annotated[
     typer.Option(
         "--parameters",
         metavar="N",
-        parser=values.positive,
+        parser=values.between(1, 1e18),
         help="Parameters of a target of unknown architecture: 13e9.",
         rich_help_panel=PANEL,
     ),
@@ -106,7 +106,7 @@ Bandwidth = Annotated[
     typer.Option(
         "--bandwidth",
         metavar="GB/S",
-        parser=values.positive,
+        parser=values.between(1e-3, 1e9),
         help="Memory bandwidth, for any device.",
         rich_help_panel=PANEL,
     ),
@@ -116,7 +116,7 @@ Flops = Annotated[
     typer.Option(
         "--flops",
         metavar="TFLOPS",
-        parser=values.positive,
+        parser=values.between(1e-3, 1e9),
         help="Dense matrix speed, for any device.",
         rich_help_panel=PANEL,
     ),
@@ -126,7 +126,7 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="GB",
-        parser=values.positive,
+        parser=values.between(1e-3, 1e9),
         help="Memory, for any device.",
         rich_help_panel=PANEL,
     ),

@@ -104,8 +104,8 @@ def gather_from(
     if alpha is None and law is None:
         laws = _slot(documents, "acceptance", choosing)
     prices = [] if cost.ratio is not None else _slot(documents, "cost", choosing)
-    found = [f for d in documents for f in d.findings]
     ratio = cost.ratio
+    found = [f for d in documents for f in d.findings if ratio is None or f.code not in OF_A_COST]
     if alpha is None and not laws and ratio is None and not prices and not cost.any:
         alpha, ratio = EXAMPLE_ALPHA, EXAMPLE_C if cost_needed else None
         from gammaplan.data.findings import finding
@@ -145,6 +145,7 @@ def gather_from(
 
 
 FREE = LinearCost(0.0)
+OF_A_COST = ("cost_estimated", "kinds_of_cost_mixed")  # untrue of a cost that a flag gives instead
 
 
 def _case(law: Evidence, price: Evidence | None) -> Case:
@@ -179,7 +180,7 @@ def _overridden(price: Evidence, flags: CostFlags) -> Evidence:
     if not isinstance(price.cost, LinearCost):
         raise typer.BadParameter(
             "--overhead and --verify-slope change a cost of the form 1 + overhead + (c + "
-            f"verify_slope)·γ, and {price.source} has a measured table"
+            f"verify_slope)·γ, and {price.source} has a table of round costs"
         )
     cost = replace(price.cost, **changes)
     shape = price.cost_shape and price.cost_shape.copy()

@@ -30,11 +30,12 @@ WAYS = "--method eagle3, eagle, mtp, medusa, ngram or suffix, or --draft FILE"
 
 
 class Setting(NamedTuple):
-    """One model on its machine, at its precision."""
+    """One model on its machine, at its precision; `whole`: one pass of it is over all it drafts."""
 
     shape: ModelShape
     machine: Machine
     precision: Precision
+    whole: bool = False
 
     def run(self, tokens: Sequence[int] | int, batch: int, context: int) -> Pass:
         """A pass over so many tokens of each sequence."""
@@ -78,6 +79,10 @@ def device_of(flags: EstimateFlags) -> Device:
         found = found._replace(bandwidth=flags.bandwidth * 1e9)
     if flags.memory is not None:
         found = found._replace(memory=flags.memory * 1e9)
+    names = ("--bandwidth", "--flops", "--memory")
+    changed = [name for name, value in zip(names, own, strict=True) if value is not None]
+    if changed and found.date:
+        found = found._replace(date=f"{found.date}; {listed(changed)} as given")
     return found
 
 
@@ -161,9 +166,9 @@ def draft_of(
                 f"--context must be at most the {config.shape.context} tokens of {flags.draft}, "
                 f"got {context}"
             )
-        return ("sequential" if name == "draft-model" else "one-pass"), _plainly(
-            target, config.shape
-        )
+        if name == "draft-model":
+            return "sequential", _plainly(target, config.shape)
+        return "one-pass", _plainly(target, config.shape)._replace(whole=True)
     if name not in HEADS:
         said = f"got --method {method}" if method else "neither was given"
         raise typer.BadParameter(f"an estimate needs {WAYS}; {said}")

@@ -65,7 +65,8 @@ def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
     documents = read_documents(asked.files)
     alone = not (asked.candidates or asked.mix)
-    if asked.batches or (alone and has_batches(documents, asked.pick)):
+    priced = asked.cost.ratio is not None  # by a flag: the evidence's costs by batch do not count
+    if asked.batches or (alone and not priced and has_batches(documents, asked.pick)):
         from gammaplan.cli.scheduled import scheduled
 
         return scheduled(asked, documents)

@@ -225,7 +225,7 @@ def _textbook(case: Case) -> Case:
     """One α, and a round cost of 1 + cγ."""
     alpha, cost = case.acceptance_shape["alpha"], case.cost
     if alpha is None or not isinstance(cost, LinearCost):
-        missing = "one α" if alpha is None else "c, and the evidence has a measured table"
+        missing = "one α" if alpha is None else "c, and the evidence has a table of round costs"
         raise typer.BadParameter(f"--textbook needs {missing}; give --alpha or --c")
     law, price = Geometric(alpha, case.acceptance.observed_to), LinearCost(cost.c)
     shape = acceptance_shape(law)

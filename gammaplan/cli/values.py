@@ -74,6 +74,19 @@ def positive(text: str) -> float:
     return value
 
 
+def between(low: float, high: float) -> Callable[[str], float]:
+    """A parser of a number in a range, both ends included."""
+    required = f"a number between {low:g} and {high:g}"
+
+    def parse(text: str) -> float:
+        value = _scalar(text, required)
+        if not low <= value <= high:
+            raise refuse(required, text)
+        return value
+
+    return parse
+
+
 def duration(text: str) -> float:
     """A length of time in seconds: 30, 30s, 5m, 6h, 2d."""
     required = "a time above 0 s and up to 366d, like 30, 30s, 5m or 6h"

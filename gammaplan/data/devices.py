@@ -1,8 +1,8 @@
 """Devices as their vendors state them: dense speeds, 32-bit accumulation where both are given.
 
-`date` is the day on which the vendor announced the device, `source` the vendor's document. The
-figures were compared with public pages that quote these documents, but for those of the A10, T4,
-RX 7900 XTX, M1 and M2, which were written down without such a check.
+`date` is the day on which the vendor announced the device, `source` the vendor's document. Every
+figure was compared on 2026-11-30 with public pages that quote it; docs/roofline.md says with which.
+A speed that no page gives as the vendor's own is left out.
 """
 
 from collections.abc import Mapping
@@ -71,25 +71,27 @@ ROWS = (
          "NVIDIA T4 Tensor Core GPU datasheet", "2018-09-12"),
     _row("rtx-3090", "NVIDIA", 936, 24, _both(71, int8=284), _AMPERE, "2020-09-01"),
     _row("rtx-4090", "NVIDIA", 1008, 24, _both(165.2, fp8=330.3, int8=660.6), _ADA, "2022-09-20"),
-    _row("rtx-5090", "NVIDIA", 1792, 32, _both(209.5, fp8=419, int8=838), _BLACKWELL, "2025-01-06"),
+    _row("rtx-5090", "NVIDIA", 1792, 32, _both(209.5, fp8=419, int8=838, fp4=1676),
+         _BLACKWELL, "2025-01-06"),
     _row("mi300x", "AMD", 5300, 192, _both(1307.4, fp8=2614.9, int8=2614.9),
          "AMD Instinct MI300X accelerator data sheet", "2023-12-06"),
     _row("mi325x", "AMD", 6000, 256, _both(1307.4, fp8=2614.9, int8=2614.9),
          "AMD Instinct MI325X accelerator data sheet", "2024-10-10"),
-    _row("mi355x", "AMD", 8000, 288, _both(2516.6, fp8=5033.2, fp4=10066.3),
+    _row("mi355x", "AMD", 8000, 288, _both(2516.6, fp8=5033.2, int8=5033.2, fp4=10066.3),
          "AMD Instinct MI355X GPU data sheet", "2025-06-12"),
     _row("rx-7900-xtx", "AMD", 960, 24, _both(122.8),
          "AMD Radeon RX 7900 XTX product page", "2022-11-03"),
     _row("m1-max", "Apple", 400, 64, {"fp16": 10.4},
-         "Apple newsroom: Introducing M1 Pro and M1 Max (32-bit speed)", "2021-10-18"),
-    _row("m1-ultra", "Apple", 800, 128, {"fp16": 21},
-         "Apple newsroom: Apple unveils M1 Ultra (32-bit speed)", "2022-03-08"),
-    _row("m2", "Apple", 100, 24, _both(3.6),
-         "Apple newsroom: Apple unveils M2 (32-bit speed)", "2022-06-06"),
+         "Apple event, M1 Max (32-bit speed)", "2021-10-18"),
+    _row("m1-ultra", "Apple", 800, 128, {},
+         "Apple newsroom: Apple unveils M1 Ultra (no matrix speed is stated)", "2022-03-08"),
+    _row("m2", "Apple", 100, 24, {},
+         "Apple newsroom: Apple unveils M2 (no matrix speed is stated)", "2022-06-06"),
     _row("m3-ultra", "Apple", 819, 512, {},
          "Apple newsroom: Apple reveals M3 Ultra (no matrix speed is stated)", "2025-03-05"),
     _row("m4", "Apple", 120, 32, {},
-         "Apple newsroom: Apple introduces M4 chip (no matrix speed is stated)", "2024-05-07"),
+         "Apple newsroom: Apple introduces M4 chip, and M4 Pro and M4 Max for its memory "
+         "(no matrix speed is stated)", "2024-05-07"),
     _row("m4-pro", "Apple", 273, 64, {}, _M4, "2024-10-30"),
     _row("m4-max", "Apple", 546, 128, {}, _M4, "2024-10-30"),
 )  # fmt: skip

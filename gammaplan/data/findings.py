@@ -357,7 +357,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "batch_between": (
         "note",
-        "the cost at batch {batches} is taken between the batches measured on both sides",
+        "the cost at batch {batches} is taken between those of the batches on both sides",
     ),
     "schedule_ends": (
         "note",

@@ -23,4 +23,7 @@ QUANTS = {
     "q4_k_m": Format(4.85, None),  # llama.cpp, mean over the layers
     "mlx4": Format(4.5, None),  # mlx: 16-bit scale and bias for 64 weights
 }
-METHODS = {"awq": "int4", "gptq": "int4", "fp8": "fp8", "mxfp4": "mxfp4", "fbgemm_fp8": "fp8"}
+METHODS = {
+    "awq": "int4", "gptq": "int4", "fp8": "fp8", "mxfp4": "mxfp4", "fbgemm_fp8": "fp8",
+    "mlx4": "mlx4",
+}  # fmt: skip

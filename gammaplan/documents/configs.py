@@ -1,32 +1,23 @@
 """What a model's ``config.json`` says of its shape; the keys are those of transformers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
+from gammaplan.documents.configkeys import Keys
 from gammaplan.errors import InputError
 from gammaplan.model.architecture import Attention, Experts, Layers, ModelShape
 
 LARGEST_CONFIG = 16 * 2**20
-MOST = 2**53
+EXPERTS = "num_local_experts|n_routed_experts|num_experts"
 TIED = ("gemma", "gemma2", "gemma3_text")  # output projection tied where nothing is said
 KNOWN = (
     "llama", "mistral", "ministral3", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe",
     "qwen3_vl_text", "qwen3_vl_moe_text", "gemma", "gemma2", "gemma3_text", "phi", "phi3",
-    "deepseek_v2", "deepseek_v3", "kimi_k2", "gpt_oss",
+    "deepseek_v2", "deepseek_v3", "kimi_k2", "gpt_oss", "hy_v3",
 )  # fmt: skip
-# What transformers fills in where a Gemma 3 configuration says nothing (configuration_gemma3.py).
-DEFAULTS: Mapping[str, Mapping[str, object]] = {
-    "gemma3_text": {
-        "vocab_size": 262208,
-        "max_position_embeddings": 131072,
-        "num_attention_heads": 8,
-        "num_key_value_heads": 4,
-        "head_dim": 256,
-    }
-}
 
 
 class Config(NamedTuple):
@@ -69,75 +60,42 @@ def read_config(stream: BinaryIO, source: str, *, parameters: float | None = Non
         got = ", got a list" if isinstance(whole, list) else ""
         raise InputError(f"{source}: must be an object, as a model's config.json is{got}")
     inner = whole.get("text_config")
-    fields = _Fields({**whole, **inner} if isinstance(inner, dict) else whole, source)
+    fields = Keys({**whole, **inner} if isinstance(inner, dict) else whole, source)
     shape = _shape(fields, parameters)
-    quantised = fields.at("quantization_config")
-    method = quantised.get("quant_method") if isinstance(quantised, dict) else None
-    dtype = fields.at("torch_dtype") or fields.at("dtype")
-    return Config(
-        shape,
-        dtype if isinstance(dtype, str) else None,
-        method if isinstance(method, str) else None,
-    )
+    dtype = fields.at("torch_dtype", "dtype")
+    return Config(shape, dtype if isinstance(dtype, str) else None, _quantised(fields))
 
 
-class _Fields:
-    """The keys of a configuration; what is missing is collected and said at once."""
+def _quantised(fields: Keys) -> str | None:
+    """How the weights of the file are quantised: the method, and its bits where they are not 4.
 
-    def __init__(self, values: Mapping[str, Any], source: str) -> None:  # Any: parsed JSON
-        self.source = source
-        self.kind = str(values.get("model_type") or "")
-        self.values = {**DEFAULTS.get(self.kind, {}), **values}
-        self.missing: list[str] = []
-
-    def at(self, *names: str) -> Any:  # Any: parsed JSON
-        """The first of these keys that is there and not null."""
-        return next((self.values[n] for n in names if self.values.get(n) is not None), None)
-
-    def whole(self, names: str, default: int | None = None) -> int:
-        """A whole number of at least 1, by any of these keys (`a|b`); `default` where none is."""
-        value = self.at(*names.split("|"))
-        if value is None:
-            if default is None:
-                self.missing.append(names.replace("|", " or "))
-            return 1 if default is None else default
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
-            self.refuse(names, value)
-        if value == 0 and default is None:
-            self.refuse(names, value)
-        return int(value)
-
-    def refuse(self, names: str, value: object) -> None:
-        """Say that a value is no whole number."""
-        name, _, _ = names.partition("|")
-        raise InputError(
-            f"{self.source}: {name} must be a whole number of at least 1, got {str(value)[:40]}"
-        )
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        """A truth value."""
-        value = self.at(name)
-        return value if isinstance(value, bool) else default
-
-    def check(self) -> None:
-        """Refuse where anything was missing."""
-        if self.missing:
-            names = list(dict.fromkeys(self.missing))
-            raise InputError(f"{self.source}: a config.json needs {', '.join(names)}")
+    MLX writes no method, but the size of its groups, which are of 64 weights
+    unless it says otherwise.
+    """
+    said = fields.at("quantization_config", "quantization")
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        return str(said)
+    bits, size = said.get("bits"), said.get("group_size")
+    method = said.get("quant_method") or ("mlx" if size is not None else "an unnamed method")
+    if method == "mlx":
+        return "mlx4" if (bits, size) == (4, 64) else f"mlx, {bits} bits in groups of {size}"
+    usual = 8 if method in ("fp8", "fbgemm_fp8") else 4
+    return str(method) if bits in (None, usual) else f"{method} of {bits} bits"
 
 
-def _shape(fields: _Fields, parameters: float | None) -> ModelShape:
+def _shape(fields: Keys, parameters: float | None) -> ModelShape:
+    if fields.kind not in KNOWN:
+        _refuse_experts(fields)
     if fields.kind not in KNOWN and parameters is None:
         _plain(fields)
         also = (
             f", and the keys {', '.join(dict.fromkeys(fields.missing))}" if fields.missing else ""
         )
-        kind = (
-            f"architecture {fields.kind[:40]}" if fields.kind else "an architecture (no model_type)"
-        )
         raise InputError(
-            f"{fields.source}: {kind} is not known; give --parameters{also}. Known are "
-            f"{', '.join(KNOWN)}"
+            f"{fields.source}: {_architecture(fields)} is not known; give --parameters{also}. "
+            f"Known are {', '.join(KNOWN)}"
         )
     hidden, vocabulary = fields.whole("hidden_size"), fields.whole("vocab_size")
     layers = _plain(fields) if fields.kind not in KNOWN else tuple(_layers(fields))
@@ -169,17 +127,37 @@ def _shape(fields: _Fields, parameters: float | None) -> ModelShape:
     )
 
 
-def _plain(fields: _Fields) -> tuple[Layers, ...]:
+def _architecture(fields: Keys) -> str:
+    """What a message calls an architecture that is not known."""
+    return f"architecture {fields.kind[:40]}" if fields.kind else "an architecture (no model_type)"
+
+
+def _refuse_experts(fields: Keys) -> None:
+    """Refuse experts of an unknown architecture: how many parameters a token uses is not known."""
+    count = fields.whole(EXPERTS, 0)
+    if count > 1:
+        raise InputError(
+            f"{fields.source}: {_architecture(fields)} is not known and has {count} experts, of "
+            f"which --parameters says nothing. Known are {', '.join(KNOWN)}"
+        )
+
+
+def _plain(fields: Keys) -> tuple[Layers, ...]:
     """Layers of which only the attention is known: the parameters are those given."""
-    return (Layers(fields.whole("num_hidden_layers"), _grouped(fields), 0.0),)
+    return (Layers(fields.whole("num_hidden_layers"), _attention(fields), 0.0),)
 
 
-def _layers(fields: _Fields) -> Iterator[Layers]:
+def _attention(fields: Keys) -> Attention:
+    """The attention of every layer."""
+    return _latent(fields) if fields.at("kv_lora_rank") is not None else _grouped(fields)
+
+
+def _layers(fields: Keys) -> Iterator[Layers]:
     """Runs of layers that are alike."""
     depth = fields.whole("num_hidden_layers")
     if depth > 10_000:
         fields.refuse("num_hidden_layers", depth)
-    attention = _latent(fields) if fields.at("kv_lora_rank") is not None else _grouped(fields)
+    attention = _attention(fields)
     dense, routed, experts = _feed_forward(fields)
     kinds = [
         (_window(fields, i), experts is not None and _is_routed(fields, i)) for i in range(depth)
@@ -196,18 +174,28 @@ def _layers(fields: _Fields) -> Iterator[Layers]:
         )
 
 
-def _grouped(fields: _Fields) -> Attention:
+def _grouped(fields: Keys) -> Attention:
     """Attention with key and value heads."""
     hidden, heads = fields.whole("hidden_size"), fields.whole("num_attention_heads")
     groups = fields.whole("num_key_value_heads", heads) or heads
+    if heads % groups:
+        raise InputError(
+            f"{fields.source}: num_key_value_heads must divide the {heads} num_attention_heads, "
+            f"got {groups}"
+        )
     size = fields.whole("head_dim", hidden // heads) or hidden // heads
+    if size == 0 and not fields.missing:
+        raise InputError(
+            f"{fields.source}: without head_dim, num_attention_heads must be at most the "
+            f"hidden_size {hidden}, got {heads}"
+        )
     parameters = 2 * hidden * size * (heads + groups)
     if fields.flag("attention_bias", fields.kind in ("qwen2", "qwen2_moe", "phi")):
         parameters += size * (heads + 2 * groups)
     return Attention(float(parameters), heads, groups, 2 * groups * size, 4.0 * heads * size)
 
 
-def _latent(fields: _Fields) -> Attention:
+def _latent(fields: Keys) -> Attention:
     """Multi-head latent attention, DeepSeek-V2 (arXiv:2405.04434), section 2.1."""
     hidden, heads = fields.whole("hidden_size"), fields.whole("num_attention_heads")
     rank, rope = fields.whole("kv_lora_rank"), fields.whole("qk_rope_head_dim")
@@ -220,11 +208,11 @@ def _latent(fields: _Fields) -> Attention:
     return Attention(float(parameters), heads, 1, rank + rope, flops, latent=True)
 
 
-def _feed_forward(fields: _Fields) -> tuple[float, float, Experts | None]:
+def _feed_forward(fields: Keys) -> tuple[float, float, Experts | None]:
     """Parameters of a dense layer, those of a routed one that every token uses, and its experts."""
     hidden = fields.whole("hidden_size")
     each = (2 if fields.kind == "phi" else 3) * hidden
-    count = fields.whole("num_local_experts|n_routed_experts|num_experts", 0)
+    count = fields.whole(EXPERTS, 0)
     if count == 0:
         return float(each * fields.whole("intermediate_size")), 0.0, None
     chosen = fields.whole("num_experts_per_tok|experts_per_token")
@@ -235,7 +223,7 @@ def _feed_forward(fields: _Fields) -> tuple[float, float, Experts | None]:
         )
     routed_size = fields.whole("moe_intermediate_size|intermediate_size")
     dense_size = fields.whole("intermediate_size|moe_intermediate_size")
-    shared = fields.whole("n_shared_experts", 0) * routed_size
+    shared = fields.whole("n_shared_experts|num_shared_experts", 0) * routed_size
     shared += fields.whole("shared_expert_intermediate_size", 0)
     size = each * routed_size
     if fields.kind == "gpt_oss":
@@ -247,7 +235,7 @@ def _feed_forward(fields: _Fields) -> tuple[float, float, Experts | None]:
     )
 
 
-def _is_routed(fields: _Fields, layer: int) -> bool:
+def _is_routed(fields: Keys, layer: int) -> bool:
     """Whether a layer of a mixture of experts has them."""
     if layer < fields.whole("first_k_dense_replace", 0):
         return False
@@ -261,15 +249,15 @@ def _is_routed(fields: _Fields, layer: int) -> bool:
     return (layer + 1) % step == 0 and layer % (fields.whole("moe_layer_freq", 1) or 1) == 0
 
 
-def _window(fields: _Fields, layer: int) -> int | None:
+def _window(fields: Keys, layer: int) -> int | None:
     """The tokens that a layer's cache keeps, where it is a sliding window."""
     size = fields.whole("sliding_window", 0)
-    if not size or not fields.flag("use_sliding_window", True):
+    if not size or not fields.flag("use_sliding_window", not fields.kind.startswith("qwen")):
         return None
     types = fields.at("layer_types")
     if isinstance(types, list) and layer < len(types):
         return size if types[layer] == "sliding_attention" else None
-    if fields.kind == "gemma2":
+    if fields.kind in ("gemma2", "gpt_oss"):
         return size if layer % 2 == 0 else None
     if fields.kind == "gemma3_text":
         return size if (layer + 1) % (fields.whole("sliding_window_pattern", 6) or 6) else None

@@ -89,6 +89,8 @@ class ModelShape:
         The longest context it was made for. [tokens]
     extra : float
         Other parameters that every token uses.
+    borrowed : bool
+        Whether the output projection is that of another model: read, but not stored again.
     """
 
     name: str
@@ -98,6 +100,7 @@ class ModelShape:
     layers: tuple[Layers, ...]
     context: int | None = None
     extra: float = 0.0
+    borrowed: bool = False
 
     @property
     def depth(self) -> int:
@@ -176,7 +179,14 @@ def mtp_head(target: ModelShape) -> ModelShape:
     layer = replace(target.layers[-1], count=1, window=None)
     extra = 2.0 * target.hidden**2
     return ModelShape(
-        "mtp module", target.hidden, 0.0, target.head, (layer,), target.context, extra
+        "mtp module",
+        target.hidden,
+        0.0,
+        target.head,
+        (layer,),
+        target.context,
+        extra,
+        borrowed=True,
     )
 
 

@@ -206,11 +206,11 @@ class Room(NamedTuple):
 def room(
     shapes: Sequence[tuple[ModelShape, Precision]], machine: Machine, *, batch: int, context: int
 ) -> Room:
-    """The memory that models and their caches take on each device."""
+    """The memory that models and their caches take on each device; a borrowed head takes none."""
     weights = cache = 0.0
     for shape, precision in shapes:
         weights += shape.linear * precision.linear + shape.routed * precision.experts
-        weights += (shape.head + shape.embedding) * precision.head
+        weights += (0.0 if shape.borrowed else shape.head + shape.embedding) * precision.head
         for group in shape.layers:
             kept = min(context, group.window or context) * group.count
             split = _kv_split(group.attention, machine.devices)

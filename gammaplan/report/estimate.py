@@ -39,13 +39,14 @@ def _turn(estimate: EstimateShape) -> str:
     turn = estimate["turn"]
     text = (
         f"Up to {turn['weights']:,.0f} tokens in a pass (batch × n) reading the weights outlasts "
-        "computing with them, so more tokens cost little more"
+        "computing with them"
     )
-    if turn["experts"] is not None:
-        text += (
-            f"; routed experts turn at {turn['experts']:,.0f}, and are read as tokens choose them"
-        )
-    return text + "."
+    if turn["experts"] is None:
+        return f"{text}, so more tokens cost little more."
+    return (
+        f"{text}; routed experts are read as tokens choose them, so more tokens cost more until "
+        f"all are read, and turn at {turn['experts']:,.0f}."
+    )
 
 
 def _table(estimate: EstimateShape) -> Table:

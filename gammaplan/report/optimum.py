@@ -64,7 +64,8 @@ def _given(result: OptimumResult) -> str:
     else:
         acceptance = f"{law['observed_to']} measured positions, α {plain(law['alpha'])}"
     if cost["table"]:
-        price = f"{len(cost['table'])} measured round costs"
+        how = "estimated" if cost["kind"] == "estimated" else "measured"
+        price = f"{len(cost['table'])} {how} round costs"
     else:
         price = f"c {plain(cost['c'])}"
         price += f", overhead {plain(cost['overhead'])}" if cost["overhead"] else ""

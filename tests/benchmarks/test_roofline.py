@@ -35,6 +35,18 @@ def test_every_named_source_is_there(script):
     }  # fmt: skip
 
 
+def test_figures_of_every_named_source_are_scored(script):
+    scored = {row.source.split(",")[0].split()[0] for row in script.found() if row.scored}
+    assert scored == {row.source.split(",")[0].split()[0] for row in script.found()}
+
+
+def test_rounds_of_the_tensorrt_llm_posts_are_their_lengths_by_their_speedups(script):
+    found = {row.what: row.measured for row in script.tensorrt()}
+    assert found["DeepSeek-R1, 8 B200, MTP 3"] == pytest.approx(2.82 / 2.28)
+    assert found["DeepSeek-R1, 8 B200, MTP 3, strict, second post"] == pytest.approx(2.82 / 2.16)
+    assert found["DeepSeek-R1, 8 B200, MTP 3, relaxed, second post"] == pytest.approx(3.10 / 2.33)
+
+
 def test_a_source_weighs_as_much_as_any_other(script):
     rows = [script.Row("a", "", 1.0, 1.0)] * 99 + [script.Row("b", "", 3.0, 1.0)]
     low, high = script.span(rows)

@@ -105,6 +105,16 @@ def test_a_plan_of_it_is_a_schedule_in_the_grammar_of_the_engine(cli, engine):
     assert means.gamma == result["schedule"][0]["gamma"]
 
 
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tensorrt-llm"])
+def test_one_length_for_every_batch_is_a_setting_of_the_engine_too(cli, engine):
+    made = cli(f"{FULL} --json").stdout
+    args = f"plan - --alpha 0.75 --batch 1,8,32 --engine {engine} --method eagle3 --json"
+    result = json.loads(cli(args, input=made).stdout)["result"]
+    (part,) = result["schedule"]
+    (text,) = result["settings"].values()
+    assert grammar.meaning(engine, text, base.find(engine).newest).gamma == part["gamma"]
+
+
 @pytest.mark.parametrize("method", ["eagle3", "eagle", "mtp", "medusa", "ngram", "suffix"])
 def test_a_method_without_a_model_of_its_own_needs_no_draft(cli, method):
     (cost,) = costs(cli, f"{BASE} --method {method}")
@@ -158,12 +168,47 @@ def test_any_device_goes_by_its_figures(cli):
     assert made["turn"]["weights"] == pytest.approx(100)
 
 
+def test_a_figure_given_for_a_known_device_is_not_called_its_vendors(cli):
+    args = f"{BASE} --method ngram --bandwidth 3000 --flops 800"
+    device = document(cli, args)["result"]["estimate"]["device"]
+    assert device["source"].endswith("2022-03-22; --bandwidth, --flops as given")
+    assert (device["bandwidth"], device["flops"]) == (3e12, 8e14)
+
+
+def test_medusa_heads_pass_over_one_token_of_a_sequence(cli):
+    few, many = costs(cli, f"{BASE} --method medusa --block 4 --batch 1,256 --context 64")
+    heads = 4 * (4096**2 + 4096 * 128_256)
+    held = document(cli, f"{BASE} --method medusa --block 4 --batch 256 --context 64")["result"]
+    by_computing = 2e3 * heads * 256 / (0.7 * 989.4e12)
+    by_reading = 2e3 * heads / (0.7 * 3.35e12)
+    (drafting,) = held["estimate"]["drafting"]
+    assert drafting["ms"] == pytest.approx(max(by_computing, by_reading) + 0.1, rel=1e-6)
+    assert len(few["table"]) == len(many["table"]) == 4
+
+
+def test_a_quantised_file_of_unknown_bits_is_not_taken_for_16(cli, tmp_path):
+    values = json.loads(LLAMA.read_text(encoding="utf-8"))
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(values | {"quantization": {"group_size": 64, "bits": 4}}))
+    made = document(cli, f"cost --target {path} --device h100-sxm --method eagle3")
+    assert made["inputs"]["quant"] == "mlx4"
+    path.write_text(json.dumps(values | {"quantization": {"group_size": 64, "bits": 8}}))
+    said = refused(cli, f"cost --target {path} --device h100-sxm --method eagle3")
+    assert "quantised by mlx, 8 bits in groups of 64, which is not known" in said
+
+
 def test_the_answer_is_one_line_and_the_parts_are_shown(cli):
     out = cli(FULL).stdout
     assert out.startswith("Estimated: a round of γ 4 costs ")
     for word in ("weights", "attention", "overhead", "Efficiency 70.0 %", "Up to 295 tokens"):
         assert word in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_of_a_mixture_more_tokens_are_not_said_to_cost_little(cli):
+    said = " ".join(cli(f"cost --target {MOE} --device b200 --tp 8 --method mtp").stdout.split())
+    assert "more tokens cost more until all are read, and turn at 9,000." in said
+    assert "cost little more" not in said
 
 
 def test_a_compute_bound_part_is_marked(cli):
@@ -202,7 +247,16 @@ def test_a_compute_bound_part_is_marked(cli):
         ),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --c 0.1", "leave out runs"),
         (f"--target {LLAMA} --device h100-sxm --method eagle3 --verify-curve x", "leave out runs"),
-        (f"--target {LLAMA} --device h100-sxm --method eagle3 --efficiency 0", "above 0, got 0"),
+        (f"--target {LLAMA} --device h100-sxm --method eagle3 --efficiency 0", "0.001, got 0"),
+        (f"--target {LLAMA} --device h100-sxm --method eagle3 --efficiency 1e-9", "got 1e-09"),
+        (
+            f"--target {LLAMA} --device h100-sxm --method eagle3 --bandwidth 1e-300",
+            "0.001 and 1e+09",
+        ),
+        (f"--target {LLAMA} --device h100-sxm --method eagle3 --flops 1e-320", "0.001 and 1e+09"),
+        (f"--target {LLAMA} --device h100-sxm --method eagle3 --parameters 1e300", "1 and 1e+18"),
+        ("--target - --draft - --device h100-sxm", "cannot both be standard input"),
+        (f"--target {LLAMA} --device m2 --method eagle3", "for no format, not for bf16"),
         (
             f"--target {LLAMA} --device h100-sxm --method eagle3 --efficiency 0.6 --target-ms 9",
             "both say it",
@@ -255,6 +309,21 @@ def test_estimates_beside_measurements_are_never_silent(cli):
     made = json.loads(cli("plan - --alpha 0.75 --json", input=mixed(cli)).stdout)
     (found,) = [w for w in made["warnings"] if w["code"] == "kinds_of_cost_mixed"]
     assert "estimated at batch 1; measured at batch 8" in found["message"]
+
+
+def test_the_round_costs_of_an_estimate_are_not_called_measured(cli):
+    made = cli(f"{BASE} --method eagle3 --json").stdout
+    said = cli("optimum - --alpha 0.75", input=made).stdout
+    assert "32 estimated round costs" in said
+
+
+@pytest.mark.parametrize("batches", ["1", "1,8"])
+def test_a_cost_given_instead_of_the_estimate_is_not_called_one(cli, batches):
+    made = cli(f"{BASE} --method eagle3 --batch {batches} --json").stdout
+    done = cli("plan - --alpha 0.75 --c 0.1 --json", input=made)
+    answer = json.loads(done.stdout)
+    assert [c["kind"] for c in answer["result"]["costs"]] == ["given"]
+    assert "cost_estimated" not in {w["code"] for w in answer["warnings"]}
 
 
 def test_two_costs_in_two_files_are_refused(cli, tmp_path):

@@ -135,6 +135,20 @@ def test_of_a_mixture_gamma_and_speedup_rise_with_the_batch_once_all_experts_are
     assert found[0][1] < found[1][1] < found[2][1]
 
 
+def test_of_hy3_the_speedup_rises_with_concurrency_as_angelslim_measured():
+    """MTP-3 on GSM8K, 3.30 tokens a round: 1.72 times at 4 requests, 2.53 times at 64."""
+    target, eight = stored("hy3"), Machine(4e12, 148e12, 148e12, 96e9, devices=8)
+    head, speedups = mtp_head(target), []
+    for batch in (4, 8, 16, 32, 64):
+        plain, verified, drafted = (
+            float(pass_over(shape, eight, WIDE, n, batch=batch, context=2048).ms)
+            for shape, n in ((target, 1), (target, 4), (head, 1))
+        )
+        speedups.append(3.30 * plain / (verified + 3 * drafted))
+    assert speedups == sorted(speedups)
+    assert speedups[-1] > 1.5 * speedups[0]
+
+
 def test_fully_compute_bound_verification_costs_gamma_plus_1_and_never_pays():
     slow = Machine(1e15, 1e12, 1e12, 80e9, efficiency=1.0)
     passed = pass_over(LLAMA, slow, WIDE, [1, 5], batch=64, context=0)
@@ -199,6 +213,38 @@ def test_memory_that_is_held_is_weights_and_cache():
     assert not room([(LLAMA, WIDE)], H100, batch=512, context=4096).fits
 
 
+def test_a_pass_of_llama_is_the_sum_worked_out_by_hand():
+    layer = 2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14_336 + 2 * 4096
+    weights = 2 * (32 * layer + 4096 * 128_256)  # the embedding is looked up, not read
+    cached = (
+        8 * 4096 * 2 * 32 * 8 * 128 * 2
+    )  # sequences, tokens, K and V, layers, heads, size, bytes
+    passed = pass_over(LLAMA, H100, WIDE, 5, batch=8, context=4096)
+    assert passed.weights.memory == pytest.approx(1e3 * weights / (0.7 * 3.35e12))
+    assert passed.weights.compute == pytest.approx(1e3 * weights * 40 / (0.7 * 989.4e12))
+    assert passed.attention.memory == pytest.approx(1e3 * cached / (0.7 * 3.35e12))
+    operations = 40 * 4096 * 32 * 4 * 32 * 128  # tokens, cached, layers, 4 a number, heads, size
+    assert passed.attention.compute == pytest.approx(1e3 * operations / (0.7 * 989.4e12))
+    assert passed.overhead == pytest.approx(0.1 + 32 * 0.01)
+
+
+def test_experts_read_by_eight_tokens_are_the_expectation_worked_out_by_hand():
+    read = 8 * (1 - 0.75**8) * 32 * 3 * 4096 * 14_336 * 2
+    passed = pass_over(MIXTRAL, H100, WIDE, 8, batch=1, context=1)
+    assert passed.experts.memory == pytest.approx(1e3 * read / (0.7 * 3.35e12))
+    assert passed.experts.compute == pytest.approx(
+        1e3 * 2 * 8 * 2 * 32 * 3 * 4096 * 14_336 / (0.7 * 989.4e12)
+    )
+
+
+def test_an_output_projection_that_is_borrowed_takes_no_memory_again():
+    head = mtp_head(DEEPSEEK)
+    held = room([(head, WIDE)], H100, batch=1, context=1)
+    assert held.weights == pytest.approx(2 * (head.linear + head.routed))
+    read = pass_over(head, H100, WIDE, 1, context=1).weights.memory
+    assert read == pytest.approx(1e3 * 2 * (head.linear + head.head) / (0.7 * 3.35e12))
+
+
 def test_calibration_meets_the_measured_pass():
     machine = calibrated(LLAMA, H100, WIDE, ms=9.0, batch=1, context=4096)
     passed = pass_over(LLAMA, machine, WIDE, 1, batch=1, context=4096)
@@ -237,6 +283,21 @@ def test_a_device_has_its_vendors_source_and_date(row):
     assert row.bandwidth > 5e10
     assert row.memory > 4e9
     assert all(speed > 1e12 for speed in row.flops.values())
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_dense_speeds_of_a_device_double_as_formats_halve(row):
+    wide = row.flops.get("fp16")
+    for format_, times in (("fp8", 2), ("int8", 2), ("fp4", 4)):
+        if wide and format_ in row.flops:
+            ratio = row.flops[format_] / wide
+            doubled = (
+                2 if row.name in ("rtx-3090", "rtx-4090", "rtx-5090") else 1
+            )  # 32-bit sums cost
+            assert ratio in (
+                pytest.approx(times, rel=0.02),
+                pytest.approx(times * doubled, rel=0.02),
+            )
 
 
 def test_device_names_are_unique_and_of_data_centres_desks_and_laps():
