@@ -52,7 +52,7 @@ def compared(process, c=0.1, requests=300, tokens=2_000, seed=1, **policies):
 
 
 def product_stop(process, c=0.1):
-    shown = process.worth(process.scores((8_192, 64), np.random.default_rng(3)))
+    shown = process.worth(process.scores(8_192 * 64, np.random.default_rng(3))).reshape(8_192, 64)
     floor, _ = best_floor(shown, round_costs(LinearCost(c))[:65])
     return StopOnProduct(floor, process.worth)
 
