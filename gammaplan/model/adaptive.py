@@ -59,6 +59,8 @@ class Comparison:
 
 def round_costs(cost: Cost, max_gamma: int | None = None) -> Floats:
     """The cost of a round by its length, up to the longest that is allowed."""
+    if max_gamma is not None and not 0 <= max_gamma <= LONGEST:
+        raise DomainError(f"max_gamma must be from 0 to {LONGEST}, got {max_gamma}")
     known = [n for n in (max_gamma, cost.max_gamma) if n is not None]
     longest = min(LONGEST, *known) if known else SEARCH
     return np.asarray(cost.round_cost(np.arange(longest + 1)), dtype=np.float64)
@@ -98,7 +100,8 @@ def compare_policies(
     Raises
     ------
     DomainError
-        If there are no tokens, or a policy is called like a result.
+        If there are no tokens, a policy is called like a result, or `max_gamma`
+        leaves 0 to 255.
     PolicyError
         If a policy raises or returns what is no draft length.
 

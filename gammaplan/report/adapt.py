@@ -51,15 +51,16 @@ def print_adapt(result: AdaptResult, inputs: Mapping[str, object]) -> None:
 def headline(result: AdaptResult) -> str:
     """The answer in one line that can be quoted."""
     fixed = result["best_fixed"]
-    against = f"the best fixed length, γ {fixed['gamma']} ({times(fixed['speedup'])})"
+    against = f"fixed γ {fixed['gamma']} ({times(fixed['speedup'])})"
     if result["advised"]:
         best = next(p for p in result["policies"] if p["name"] == result["advised"])
-        return f"Worth it: {NAMES[best['name']]} is {percent(best['gain'])} faster than {against}."
+        name, gain = NAMES[best["name"]], percent(best["gain"])
+        return f"Worth it: {name} is {gain} faster than the best {against}."
     usable = [p for p in result["policies"] if p["name"] not in ("own_alpha", "fixed_5")]
     best = max(usable, key=lambda p: p["gain"])
-    return (
-        f"Not worth it: {NAMES[best['name']]} comes nearest, {_signed(best['gain'])} on {against}."
-    )
+    where = "ahead of" if best["gain"] > 0 else "behind"
+    gain = percent(abs(best["gain"]))
+    return f"Not worth it: {NAMES[best['name']]}, the best, is {gain} {where} {against}."
 
 
 def _table(result: AdaptResult, width: int) -> Table:

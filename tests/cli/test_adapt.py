@@ -230,6 +230,18 @@ def test_the_terminal_answers_first(cli):
     assert max(map(len, shown)) <= 80
 
 
+@pytest.mark.parametrize("args", [
+    "--alpha 0.8 --c 0.1", "--alpha 0.8 --c 0.01", "--alpha 0.3 --c 0.5",
+    "--alpha 0.8 --token-spread 0.2 --quality 0 --c 0.1",
+    "--alpha 0.95 --token-spread 0.15 --c 0.01", "--alpha 0.95 --spread 0.1 --c 0.01",
+])  # fmt: skip
+def test_the_answer_is_one_line_of_a_narrow_terminal(cli, args):
+    shown = cli(f"adapt {args} --requests 100").stdout.splitlines()
+    assert shown[0].endswith("×).")
+    assert shown[1] == ""
+    assert max(map(len, shown)) <= 80
+
+
 def test_csv_has_a_row_for_each_policy(cli):
     lines = cli("adapt --alpha 0.8 --c 0.1 --format csv").stdout.splitlines()
     assert lines[0].startswith("name,speedup,gain,low,high")
@@ -251,6 +263,7 @@ def test_csv_has_a_row_for_each_policy(cli):
         ("--alpha 0.8 --c 0.1 --tokens 0", "--tokens must be a whole number of at least 1, got 0"),
         ("--alpha 0.8 --c 0.1 --requests 1000000 --tokens 10000", "at most 1,000,000,000"),
         ("--alpha 0.8 --c 0.1 --gamma 4", "--gamma is the draft length of a trace"),
+        ("--alpha 0.8 --c 0.1 --max-gamma 256", "max_gamma must be from 0 to 255, got 256"),
         ("- - --c 0.1", "named twice"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from gammaplan.model.policies import Fixed, Tiers, best_lengths
 from gammaplan.model.processes import beta_parameters
 from gammaplan.model.replay import PolicyError, replay
 from gammaplan.model.stops import StopAfter, StopBefore, StopOnProduct, best_floor
-from gammaplan.model.streams import Streams
+from gammaplan.model.streams import Streams, runs
 
 COST = LinearCost(0.1)
 HISTORY = {"heuristic": Heuristic(), "tiers": Tiers()}
@@ -231,6 +232,29 @@ def test_the_heuristic_ignores_the_cost(c, share):
     assert 1 + gain == pytest.approx(share, abs=0.006)
 
 
+class Groups:
+    """Requests of a few kinds in turn, each with its α."""
+
+    def __init__(self, *alphas):
+        self.alphas = alphas
+
+    def draw(self, streams, tokens, rng):
+        alpha = np.resize(self.alphas, streams)
+        accepted = rng.random((streams, tokens + 1)) < alpha[:, None]
+        accepted[:, -1] = False
+        return Streams(accepted.ravel(), np.full(streams, tokens), alpha=alpha)
+
+
+@pytest.mark.parametrize(("process", "c"), [
+    (Requests(0.7, 0.10), 0.05), (Requests(0.7, 0.15), 0.05), (Requests(0.7, 0.20), 0.05),
+    (Requests(0.7, 0.25), 0.05), (Groups(0.6, 0.8), 0.05), (Groups(0.5, 0.9), 0.05),
+    (Groups(0.3, 0.9), 0.05), (Requests(0.8), 0.01), (Requests(0.8), 0.05), (Requests(0.8), 0.1),
+])  # fmt: skip
+def test_no_other_policy_of_the_past_is_better_than_ours(process, c):
+    gains = compared(process, c=c, requests=400).gains
+    assert max(gains["heuristic"].high, gains["tiers"].high) < gains["ours"].low
+
+
 # regimes
 
 
@@ -383,6 +407,50 @@ def test_a_policy_may_look_at_the_past_only():
     assert [(r, int(d[0]), int(a[0])) for r, d, a in seen] == [(0, 0, 0), (1, 2, 2), (2, 2, 1)][:2]
 
 
+POLICIES = [Heuristic(), Tiers(), Discounted(COST), Fixed(3)]
+
+
+def decisions(policy, streams):
+    """Where every round of the first stream starts, and how long its draft is."""
+    found, at = [], 0
+
+    def answer(past):
+        nonlocal at
+        at += int(past.accepted[0]) + 1 if past.round else 0
+        given = policy.lengths(past)
+        found.append((at, int(given[0])))
+        return given
+
+    replay(streams, Says(answer), round_costs(COST))
+    return found
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
+def test_another_future_changes_no_decision_before_it(policy):
+    rng = np.random.default_rng(4)
+    outcomes = rng.random((2, 400)) < 0.7
+    outcomes[1, :200] = outcomes[0, :200]
+    first, other = (
+        decisions(deepcopy(policy), Streams(np.append(row, False), np.array([400])))
+        for row in outcomes
+    )
+    known = [(at, gamma) for at, gamma in first if at <= 200]
+    assert len(known) > 40
+    assert other[: len(known)] == known
+    assert outcomes[0, 200:].tolist() != outcomes[1, 200:].tolist()
+
+
+@pytest.mark.parametrize("stop", [StopAfter(), StopBefore(), StopOnProduct(0.3)])
+def test_a_stop_rule_looks_at_no_token_that_it_has_not_drafted(stop):
+    rng = np.random.default_rng(4)
+    score = rng.beta(4, 1, 600).astype(np.float32)
+    want = stop.wants(score, 30)
+    for at in range(0, 500, 7):
+        changed = score.copy()
+        changed[at + int(want[at]) + stop.drops :] = rng.random(1)
+        assert stop.wants(changed, 30)[at] == want[at]
+
+
 def test_a_stop_rule_without_confidences_is_refused():
     blocks = drawn(Requests(0.8), requests=3, tokens=50, seed=0)
     with pytest.raises(PolicyError, match="StopAfter needs confidences"):
@@ -398,6 +466,59 @@ def test_a_policy_cannot_be_called_like_a_result(name):
 def test_no_tokens_are_refused():
     with pytest.raises(DomainError, match="no tokens"):
         compare_policies(list, {}, COST)
+
+
+@pytest.mark.parametrize("longest", [-1, 256])
+def test_a_longest_draft_that_no_stream_knows_is_refused(longest):
+    with pytest.raises(DomainError, match=f"max_gamma must be from 0 to 255, got {longest}"):
+        compare_policies(list, {}, COST, max_gamma=longest)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "<i2", ">i4", "<i8", "u1", ">u8"])
+def test_lengths_may_be_whole_numbers_of_any_kind(dtype):
+    streams = next(drawn(Requests(0.8), requests=3, tokens=50, seed=0)())
+    costs = round_costs(COST)
+    found = replay(streams, Says(lambda past: np.full(past.streams, 7, dtype=dtype)), costs)
+    np.testing.assert_allclose(found.time, fixed_times(streams, 7, costs))
+    with pytest.raises(PolicyError, match="from 0 to 5, got 7"):
+        replay(streams, Says(lambda past: np.full(past.streams, 7, dtype=dtype)), costs[:6])
+
+
+# streams
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(0, 20), st.integers(1, 9))
+def test_runs_are_counted_up_to_a_limit_wherever_chunks_meet(true, most, chunk):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gammaplan.model.streams.CHUNK", chunk)
+        found = runs(np.array(true), most)
+    for at, count in enumerate(found.tolist()):
+        in_a_row = len(list(itertools.takewhile(bool, true[at:])))
+        assert count == min(in_a_row, most)
+
+
+def test_a_run_is_never_counted_above_255():
+    assert runs(np.ones(700, dtype=bool)).tolist() == [255] * 445 + list(range(255, 0, -1))
+
+
+def test_lengths_of_their_own_are_fixed_lengths_side_by_side():
+    streams = next(drawn(Requests(0.8), requests=4, tokens=200, seed=0)())
+    costs = round_costs(COST)
+    own = fixed_times(streams, [0, 2, 5, 9], costs)
+    for stream, gamma in enumerate([0, 2, 5, 9]):
+        assert own[stream] == pytest.approx(fixed_times(streams, gamma, costs)[stream])
+
+
+def test_a_score_is_the_probability_of_its_token():
+    streams = Tokens(0.6, 0.3).draw(400, 1_000, np.random.default_rng(0))
+    known = np.delete(np.arange(len(streams.score)), streams.ends)
+    score, accepted = streams.score[known], streams.accepted[known]
+    for low in np.arange(0, 1, 0.1):
+        near = (score >= low) & (score < low + 0.1)
+        error = math.sqrt(0.25 / near.sum())
+        assert accepted[near].mean() == pytest.approx(score[near].mean(), abs=4 * error)
+    following = np.corrcoef(score[:-1], accepted[1:])[0, 1]
+    assert following == pytest.approx(0, abs=4 / math.sqrt(len(score)))
 
 
 # rules
