@@ -129,6 +129,7 @@ def comparison(
         "best_fixed": {
             "gamma": found.best_fixed,
             "speedup": fixed,
+            "modelled": found.modelled,
         },
         "policies": [
             _policy(name, gain, tried.get(name))

@@ -92,6 +92,8 @@ def test_what_was_not_recorded_is_modelled_and_marked(cli, tmp_path, gamma):
         replayed = policy(whole["result"], name)
         assert replayed["gain"] == pytest.approx(policy(truth, name)["gain"], abs=0.012)
         assert replayed["modelled"] > 0
+    fixed = whole["result"]["best_fixed"]  # γ 3, which one of the traces recorded
+    assert (fixed["modelled"] > 0) == (fixed["gamma"] != gamma)
     longer = policy(whole["result"], "fixed_5")["modelled"]
     assert longer > 0.1 if gamma == 3 else longer < 0.1
     assert "outcomes_modelled" in [w["code"] for w in whole["warnings"]]

@@ -145,13 +145,16 @@ def test_a_fixed_length_needs_no_stepping(gamma):
 
 
 @pytest.mark.parametrize(
-    ("spread", "published"), [(0.12, 0.019), (0.20, 0.056), (0.28, 0.129), (0.35, 0.23)]
+    ("spread", "published", "precise"),
+    [(0.12, 0.019, 0.0178), (0.20, 0.056, 0.0552), (0.28, 0.129, 0.1251), (0.35, 0.23, 0.2301)],
 )
-def test_a_perfect_confidence_gains_what_its_law_allows(spread, published):
+def test_a_perfect_confidence_gains_what_its_law_allows(spread, published, precise):
+    """`precise` is from value iteration over the product, apart from the renewal measure here."""
     process = Tokens(0.8, spread)
     stop = product_stop(process)
     gain = compared(process, requests=400, tokens=4_000, stop=stop).gains["stop"]
     exact = exact_stopping(0.8, spread, 0.1) / best(0.8, 0.1) - 1
+    assert exact == pytest.approx(precise, abs=1e-4)
     assert exact == pytest.approx(published, abs=0.005)
     assert gain.gain == pytest.approx(exact, abs=0.003)
 
@@ -258,9 +261,36 @@ def test_no_other_policy_of_the_past_is_better_than_ours(process, c):
 # regimes
 
 
+def heuristic_in_the_long_run(states, dwell, c, longest=60):
+    """The speedup of the heuristic and of the best fixed length, from their Markov chains."""
+    accept = np.diag(states)
+    turn = np.array([[dwell - 1, 1], [1, dwell - 1]]) / dwell
+    power, refused, tokens = np.eye(2), np.zeros((2, 2)), np.zeros(2)
+    moves = np.zeros((longest + 1, 2, longest + 1, 2))
+    emitted, fixed = np.zeros((longest + 1, 2)), []
+    for gamma in range(longest + 1):
+        tokens = tokens + power.sum(axis=1)
+        whole = power @ turn
+        emitted[gamma] = tokens
+        moves[gamma, :, max(gamma - 1, 1)] += refused
+        moves[gamma, :, min(gamma + 2, longest)] += whole
+        fixed.append(stationary(refused + whole) @ tokens / (1 + c * gamma))
+        refused = refused + power @ (np.eye(2) - accept) @ turn
+        power = power @ accept @ turn
+    often = stationary(moves.reshape(2 * longest + 2, -1)).reshape(-1, 2)
+    cost = 1 + c * np.arange(longest + 1)
+    return (often * emitted).sum() / (often.sum(axis=1) @ cost), max(fixed)
+
+
+def stationary(moves):
+    """How often a chain is in each state."""
+    system = np.vstack([moves.T - np.eye(len(moves)), np.ones(len(moves))])
+    return np.linalg.lstsq(system, np.append(np.zeros(len(moves)), 1.0), rcond=None)[0]
+
+
 @pytest.mark.parametrize(("states", "dwell", "heuristic"), [
-    ((0.9, 0.4), 20, 0.014), ((0.9, 0.4), 100, 0.051), ((0.9, 0.4), 1_000, 0.076),
-    ((0.95, 0.3), 100, 0.082), ((0.95, 0.3), 1_000, 0.130),
+    ((0.9, 0.4), 20, 0.0141), ((0.9, 0.4), 100, 0.0504), ((0.9, 0.4), 1_000, 0.0758),
+    ((0.95, 0.3), 20, 0.0351), ((0.95, 0.3), 100, 0.0814), ((0.95, 0.3), 1_000, 0.1334),
 ])  # fmt: skip
 def test_in_regimes_ours_gains_more_than_the_heuristic_and_no_more_than_can_be(
     states, dwell, heuristic
@@ -268,6 +298,8 @@ def test_in_regimes_ours_gains_more_than_the_heuristic_and_no_more_than_can_be(
     process = Regimes(*states, dwell)
     found = compared(process, requests=400, tokens=4_000)
     limit = best_causal(process, round_costs(COST)).gain
+    precise, fixed = heuristic_in_the_long_run(states, dwell, 0.1)
+    assert precise / fixed - 1 == pytest.approx(heuristic, abs=1e-4)
     assert found.gains["heuristic"].gain == pytest.approx(heuristic, abs=0.008)
     assert found.gains["heuristic"].high < found.gains["ours"].low
     assert found.gains["ours"].low < limit
