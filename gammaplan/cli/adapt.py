@@ -270,7 +270,8 @@ def _assumed(
 def _note_trace(cases: "Cases", result: "AdaptResult") -> None:
     from gammaplan.data.findings import finding
 
-    most = max(p["modelled"] for p in result["policies"])
+    shares = [p["modelled"] for p in result["policies"]]
+    most = max(result["best_fixed"]["modelled"], *shares)
     if most:
         cases.findings.append(finding("outcomes_modelled", share=f"{100 * most:.0f} %"))
     if result["clusters"] < FEW_CLUSTERS:

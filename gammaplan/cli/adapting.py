@@ -57,8 +57,8 @@ def assumed(process: Process, alpha: float, *, requests: int, tokens: int, seed:
     """An assumed process."""
     blocks = drawn(process, requests=requests, tokens=tokens, seed=seed)
     if isinstance(process, Tokens):
-        shown = process.scores((DRAFTS, MOST), np.random.default_rng(seed))
-        return Setting(blocks, alpha, process.worth, process.worth(shown))
+        shown = process.scores(DRAFTS * MOST, np.random.default_rng(seed))
+        return Setting(blocks, alpha, process.worth, process.worth(shown).reshape(DRAFTS, MOST))
     return Setting(blocks, alpha, causal=process if isinstance(process, Regimes) else None)
 
 
@@ -129,6 +129,7 @@ def comparison(
         "best_fixed": {
             "gamma": found.best_fixed,
             "speedup": fixed,
+            "modelled": found.modelled,
         },
         "policies": [
             _policy(name, gain, tried.get(name))

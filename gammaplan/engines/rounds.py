@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gammaplan.engines.base import Dropped
-from gammaplan.engines.lines import DAMAGED
+from gammaplan.engines.lines import DAMAGED, damage_of
 from gammaplan.engines.values import LARGEST_VALUE, whole_number
 
 LONGEST_DRAFT = 255
+NO_ROUND = "has no drafted and accepted"
 UNTOLD = "tells no single rounds (vLLM: --per-request-spec-decode-metrics detailed)"
 _DECODE = msgspec.json.Decoder().decode
 
@@ -58,8 +59,11 @@ def read_rounds(stream: BufferedReader, gamma: int | None = None) -> Iterator[Tr
                 yield Dropped(f"{where}: {value}")
                 continue
             yield from _rounds(value, where, names, gamma)
+        reason = damage_of(stream)
     except DAMAGED as error:
-        yield Dropped(f"the rest of the input, which is cut ({error})")
+        reason = str(error)
+    if reason:
+        yield Dropped(f"the rest of the input, which is cut ({reason})")
 
 
 class _Names:
@@ -112,30 +116,32 @@ def _parsed(text: bytes) -> Any:
 
 
 def _rounds(value: Any, where: str, names: _Names, gamma: int | None) -> Iterator[Traced | Dropped]:
-    for index, (request, drafted, accepted, confidence) in enumerate(_told(value, names, gamma), 1):
-        try:
-            yield _checked(request, drafted, accepted, confidence)
-        except Damaged as error:
-            which = f", round {index}" if index > 1 or isinstance(value, list) else ""
-            yield Dropped(f"{where}{which}: {error}")
-    if not claims(value) and not isinstance(value, list):
-        lacks = (
-            UNTOLD
-            if isinstance(value, dict) and "metrics" in value
-            else "has no drafted and accepted"
-        )
-        yield Dropped(f"{where}: {lacks}")
+    if isinstance(value, list) and not _is_row(value):
+        for index, item in enumerate(value, 1):
+            yield from _record(item, f"{where}, record {index}", names, gamma)
+    else:
+        yield from _record(value, where, names, gamma)
+
+
+def _record(value: Any, where: str, names: _Names, gamma: int | None) -> Iterator[Traced | Dropped]:
+    """The rounds that one record tells of: most tell one, a response many."""
+    try:
+        for index, told in enumerate(_told(value, names, gamma), 1):
+            try:
+                yield _checked(*told)
+            except Damaged as error:
+                which = f", round {index}" if index > 1 else ""
+                yield Dropped(f"{where}{which}: {error}")
+    except Damaged as error:
+        yield Dropped(f"{where}: {error}")
 
 
 def _told(value: Any, names: _Names, gamma: int | None) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Request, drafted, accepted and confidence as a form tells them, not yet checked."""
     if isinstance(value, list) and _is_row(value):  # exllamav3: position, window, accepted, average
         yield names.at(value[0]), value[1], value[2], None
-    elif isinstance(value, list):
-        for item in value:
-            yield from _told(item, names, gamma)
     elif not isinstance(value, dict):
-        return
+        raise Damaged(NO_ROUND)
     elif "window" in value and "accepted" in value:
         yield names.at(value.get("position")), value["window"], value["accepted"], None
     elif "drafted" in value and "accepted" in value:
@@ -144,6 +150,8 @@ def _told(value: Any, names: _Names, gamma: int | None) -> Iterator[tuple[Any, A
         yield name, value["drafted"], value["accepted"], value.get("confidence")
     elif claims(value):
         yield from _responses(value, names, gamma)
+    else:
+        raise Damaged(UNTOLD if "metrics" in value else NO_ROUND)
 
 
 def _responses(
@@ -157,19 +165,23 @@ def _responses(
         pair = block.get("per_step_drafted"), block["per_step_accepted"]
         drafts, kept = (side if isinstance(side, list) else [] for side in pair)
         if len(drafts) != len(kept):
-            yield name, f"{len(drafts)} steps", f"{len(kept)} steps", None
-            return
+            raise Damaged(f"{len(drafts)} steps drafted and {len(kept)} accepted")
         for drafted, accepted in zip(drafts, kept, strict=True):
             yield name, drafted, accepted, None
         return
     for choice in _choices(value):
         names.count += 1
-        for length in choice.get("accept_lengths") or []:
+        lengths = choice.get("accept_lengths") or []
+        if not isinstance(lengths, list):
+            raise Damaged("accept_lengths is no list")
+        for length in lengths:
             whole = whole_number(length)
             yield f"choice {names.count}", gamma, None if not whole else whole - 1, None
 
 
 def _checked(request: str, drafted: Any, accepted: Any, confidence: Any) -> Traced:
+    if drafted is None:
+        raise Damaged("does not tell the draft length (Spec-Bench: give --gamma)")
     d, a = whole_number(_real(drafted)), whole_number(_real(accepted))
     if d is None or a is None or a > d:
         raise Damaged(f"accepted {accepted!r:.60} of {drafted!r:.20} drafted")

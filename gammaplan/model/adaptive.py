@@ -11,7 +11,7 @@ from gammaplan.errors import DomainError
 from gammaplan.model.arrays import Floats
 from gammaplan.model.cost import Cost
 from gammaplan.model.hindsight import bound_times, fixed_speedups, fixed_times, segment_counts
-from gammaplan.model.policies import Policy, best_lengths
+from gammaplan.model.policies import Fixed, Policy, best_lengths
 from gammaplan.model.replay import Replayed, replay
 from gammaplan.model.stops import Stop
 from gammaplan.model.streams import LONGEST, Ints, Streams
@@ -46,12 +46,15 @@ class Comparison:
 
     `gains` has the names that were given, `fixed` the speedup of every fixed
     length, and `bounds` the speedups that need more than a policy may know.
+    `modelled` is the share of the best fixed length's rounds which turned on an
+    outcome that was not recorded.
     """
 
     tokens: int
     requests: int
     clusters: int
     best_fixed: int
+    modelled: float
     fixed: Floats
     gains: Mapping[str, Gain]
     bounds: Mapping[str, float]
@@ -59,6 +62,8 @@ class Comparison:
 
 def round_costs(cost: Cost, max_gamma: int | None = None) -> Floats:
     """The cost of a round by its length, up to the longest that is allowed."""
+    if max_gamma is not None and not 0 <= max_gamma <= LONGEST:
+        raise DomainError(f"max_gamma must be from 0 to {LONGEST}, got {max_gamma}")
     known = [n for n in (max_gamma, cost.max_gamma) if n is not None]
     longest = min(LONGEST, *known) if known else SEARCH
     return np.asarray(cost.round_cost(np.arange(longest + 1)), dtype=np.float64)
@@ -98,7 +103,8 @@ def compare_policies(
     Raises
     ------
     DomainError
-        If there are no tokens, or a policy is called like a result.
+        If there are no tokens, a policy is called like a result, or `max_gamma`
+        leaves 0 to 255.
     PolicyError
         If a policy raises or returns what is no draft length.
 
@@ -129,13 +135,11 @@ def compare_policies(
         counts = _added(counts, segment_counts(streams))
         guess = guess or int(np.argmax(fixed_speedups(counts, costs)))
         ledger.enter(streams)
-        ledger.time(FIXED, fixed_times(streams, guess, costs))
+        ledger.note(FIXED, replay(streams, Fixed(guess), costs))
         for name, each in bound_times(streams, costs)._asdict().items():
             ledger.time(name, each)
         for name, policy in policies.items():
-            done = replay(streams, policy, costs)
-            ledger.time(name, done.time)
-            ledger.note(name, done)
+            ledger.note(name, replay(streams, policy, costs))
         if streams.alpha is not None:
             at = (streams.alpha * (len(own) - 1)).astype(np.int64)
             ledger.time(OWN_ALPHA, fixed_times(streams, own[at], costs))
@@ -144,7 +148,9 @@ def compare_policies(
     fixed = fixed_speedups(counts, costs)
     best = int(np.argmax(fixed))
     if best != guess:  # the first streams misled
-        ledger.retime(FIXED, [fixed_times(streams, best, costs) for streams in blocks()])
+        ledger.forget(FIXED)
+        for streams in blocks():
+            ledger.note(FIXED, replay(streams, Fixed(best), costs))
     return ledger.comparison(best, fixed, level)
 
 
@@ -174,12 +180,13 @@ class _Ledger:
         """What each of these streams took."""
         self._times.setdefault(name, []).append(each)
 
-    def retime(self, name: str, each: list[Floats]) -> None:
-        """What all streams took, after all."""
-        self._times[name] = each
+    def forget(self, name: str) -> None:
+        """All that was noted of one."""
+        del self._times[name], self._done[name]
 
     def note(self, name: str, done: Replayed) -> None:
-        """Rounds that were counted; the lengths of the very first stream."""
+        """Times, rounds that were counted, and the lengths of the very first stream."""
+        self.time(name, done.time)
         rounds, modelled, lengths = self._done.get(name, (0, 0, done.lengths))
         self._done[name] = rounds + done.rounds, modelled + done.modelled, lengths
 
@@ -197,6 +204,7 @@ class _Ledger:
         bounds = {name: total / float(sums.pop(name).sum()) for name in (CLAIRVOYANT, PERFECT)}
         bounds[PERFECT] = max(bounds[PERFECT], 1.0)  # or it does not draft at all
         base = sums.pop(FIXED)
+        whole, made_up, _ = self._done[FIXED]
         gains = {}
         for name, time in sums.items():
             gain, low, high = paired_gain(base, time, level)
@@ -206,7 +214,8 @@ class _Ledger:
             closed = float((speedup - fixed[best]) / room) if room > 1e-9 else None
             gains[name] = Gain(speedup, gain, low, high, closed, modelled / rounds, lengths)
         clusters = len(base)
-        return Comparison(int(total), len(names), clusters, best, fixed, gains, bounds)
+        share = made_up / whole
+        return Comparison(int(total), len(names), clusters, best, share, fixed, gains, bounds)
 
 
 def paired_gain(

@@ -77,10 +77,13 @@ def fixed_times(streams: Streams, gamma: ArrayLike, round_cost: Floats) -> Float
     A segment of n tokens takes ``ceil(n / (gamma + 1))`` rounds, whatever the
     stream did before, so no round is stepped through.
     """
-    segments = streams.segments
-    length = np.broadcast_to(np.asarray(gamma), len(streams))
-    rounds = -(-segments.tokens // (length[segments.stream] + 1))
-    times: Floats = _by_stream(streams, rounds) * round_cost[length]
+    segments, length = streams.segments, np.asarray(gamma)
+    if length.ndim:
+        each = np.repeat(length + 1, segments.last - segments.first + 1)
+        rounds = -(-segments.tokens // each)
+    else:
+        rounds = -(-np.arange(_longest(streams) + 1) // (length + 1))[segments.tokens]
+    times: Floats = segments.by_stream(rounds) * round_cost[length]
     return times
 
 
@@ -117,14 +120,19 @@ def bound_times(streams: Streams, round_cost: Floats) -> Bounds:
     """
     segments = streams.segments
     longest = len(round_cost) - 1
-    whole = min(SEARCHED, int(segments.tokens.max(initial=0)))
+    tokens = np.arange(_longest(streams) + 1)
+    whole = min(SEARCHED, _longest(streams))
     best = np.zeros(whole + 1)
     for n in range(1, whole + 1):
         most = min(n, longest + 1)
         best[n] = (round_cost[:most] + best[n - most : n][::-1]).min()
-    knowing = _in_parts(segments.tokens, best, whole)
-    learning = _in_parts(segments.tokens - segments.cut, round_cost, longest)
-    return Bounds(*(_by_stream(streams, each) for each in (knowing, learning)))
+    knowing = _in_parts(tokens, best, whole)
+    learning = _in_parts(tokens, round_cost, longest)
+    learning[0] = 0.0  # no token, no round
+    learned = segments.by_stream(learning[segments.tokens])
+    end = segments.tokens[segments.last]  # no refusal to learn of
+    saved = learning[end] - np.where(end > 1, learning[end - 1], np.where(end, round_cost[0], 0))
+    return Bounds(segments.by_stream(knowing[segments.tokens]), learned - saved)
 
 
 def _in_parts(tokens: Ints, cost: Floats, most: int) -> Floats:
@@ -138,6 +146,5 @@ def _in_parts(tokens: Ints, cost: Floats, most: int) -> Floats:
     return total
 
 
-def _by_stream(streams: Streams, each: Floats) -> Floats:
-    total: Floats = np.bincount(streams.segments.stream, each, len(streams)).astype(np.float64)
-    return total
+def _longest(streams: Streams) -> int:
+    return int(streams.segments.tokens.max(initial=0))

@@ -16,7 +16,7 @@ from gammaplan.model.optimum import optimal_gamma
 from gammaplan.model.streams import Small
 
 Array = np.ndarray[Any, np.dtype[Any]]
-CERTAIN = 1e-6  # closer to 0 and 1 no α is believed
+LEAST = np.float32(1e-6)  # tokens that every count starts from, so that none is ever 0
 GRID = 2_048  # values of α for which the best length is looked up
 
 
@@ -70,11 +70,11 @@ class Heuristic:
         """The last length, moved."""
         if past.round == 0:
             return np.full(past.streams, min(self.first, past.longest), dtype=np.int16)
-        last = past.drafted.astype(np.int16)
-        whole = past.accepted == past.drafted
-        moved: Array = np.where(whole, last + 2, np.maximum(last - 1, 1))
-        moved[moved > past.longest] = past.longest
-        return moved
+        moved = past.drafted.astype(np.int16)
+        moved += 3 * (past.accepted == past.drafted).view(np.int8)
+        moved -= 1
+        np.maximum(moved, 1, out=moved)
+        return np.minimum(moved, past.longest, out=moved)
 
 
 @dataclass
@@ -91,26 +91,34 @@ class Tiers:
     warm_up: int = 10
     _tier: Array = field(init=False, repr=False)
     _mean: Array = field(init=False, repr=False)
+    _chosen: Array = field(init=False, repr=False)
 
     def lengths(self, past: Past) -> Array:
         """The tier of each stream."""
-        lengths: Array = np.minimum(np.asarray(self.tiers), past.longest)
         if past.round == 0:
-            self._tier = np.full(past.streams, len(self.tiers) // 2)
-            self._mean = np.full(past.streams, lengths[len(self.tiers) // 2] - 1.0, np.float32)
+            self._tier = np.full(past.streams, len(self.tiers) // 2, dtype=np.uint8)
+            self._choose(past.longest)
+            self._mean = self._chosen - np.float32(1)
         else:
             self._mean += np.float32(self.smoothing) * (past.accepted - self._mean)
             if past.round > self.warm_up and (past.round - self.warm_up) % self.every == 0:
                 self._move()
-        chosen: Array = lengths[self._tier]
-        return chosen
+                self._choose(past.longest)
+        return self._chosen
+
+    def _choose(self, longest: int) -> None:
+        self._chosen = np.minimum(self.tiers, longest).astype(np.uint8)[self._tier]
 
     def _move(self) -> None:
-        tiers = np.asarray(self.tiers, dtype=np.float32)
-        lowest = np.searchsorted(tiers[:-1] - 0.75, self._mean, side="left")
-        highest = np.searchsorted(tiers[:-1] - 0.5, self._mean, side="left")
+        lowest, highest = (self._above(less) for less in (0.75, 0.5))
         down = lowest < self._tier
         self._tier = np.where(down, lowest, np.maximum(self._tier, highest))
+
+    def _above(self, less: float) -> Array:
+        """How many tiers, each less so much, the average is above; the last is never left."""
+        edges = np.array(self.tiers[:-1], dtype=np.float32) - np.float32(less)
+        above: Array = sum((self._mean > edge).view(np.uint8) for edge in edges)
+        return above
 
 
 @dataclass
@@ -139,41 +147,48 @@ class Discounted:
     prior: tuple[float, float] = (1.6, 0.4)
     memory: float = 0.98
     _best: Small = field(init=False, repr=False)
-    _accepted: Array = field(init=False, repr=False)
-    _refused: Array = field(init=False, repr=False)
+    _counts: Array = field(init=False, repr=False)  # accepted, refused; by discount and stream
+    _belief: Array = field(init=False, repr=False)  # their shares, of the same shape
     _record: Array = field(init=False, repr=False)
-    _alpha: Array = field(init=False, repr=False)
+    _kept: Array = field(init=False, repr=False)
+    _fresh: Array = field(init=False, repr=False)
 
     def lengths(self, past: Past) -> Array:
         """The best length for the α that the discounts believe in together."""
         if past.round == 0:
             self._begin(past)
         else:
-            self._learn(past.accepted.astype(np.float32), past.accepted < past.drafted)
-        np.divide(self._accepted, self._accepted + self._refused, out=self._alpha)
-        np.clip(self._alpha, CERTAIN, 1 - CERTAIN, out=self._alpha)
-        weight = np.exp(self._record - self._record.max(axis=0))
-        alpha = (self._alpha * weight).sum(axis=0) / weight.sum(axis=0)
-        chosen: Array = self._best[(alpha * GRID).astype(np.int32)]
+            self._learn(past)
+        np.divide(self._counts, self._counts[0] + self._counts[1], out=self._belief)
+        weight = self._record - self._record.max(axis=0)
+        np.exp(weight, out=weight)
+        whole = weight.sum(axis=0)
+        weight *= self._belief[0]
+        alpha = weight.sum(axis=0)
+        alpha /= whole
+        alpha *= GRID
+        chosen: Array = self._best.take(alpha.astype(np.intp))
         return chosen
 
     def _begin(self, past: Past) -> None:
-        shape = len(self.discounts), past.streams
         self._best = best_lengths(self.cost, past.longest)
-        self._accepted = np.full(shape, self.prior[0], dtype=np.float32)
-        self._refused = np.full(shape, self.prior[1], dtype=np.float32)
-        self._record = np.zeros(shape, dtype=np.float32)
-        self._alpha = np.empty(shape, dtype=np.float32)
+        self._kept = np.array(self.discounts, dtype=np.float32)[:, None]
+        prior = np.maximum(np.array(self.prior, dtype=np.float32), LEAST)[:, None, None]
+        self._counts = np.repeat(np.repeat(prior, len(self._kept), 1), past.streams, 2)
+        self._fresh = prior * (1 - self._kept)
+        self._belief = np.empty_like(self._counts)
+        self._record = np.zeros_like(self._counts[0])
 
-    def _learn(self, accepted: Array, refused: Array) -> None:
-        kept = np.asarray(self.discounts, dtype=np.float32)[:, None]
+    def _learn(self, past: Past) -> None:
+        seen = np.stack([past.accepted, past.accepted < past.drafted]).astype(np.float32)[:, None]
+        score = np.log(self._belief, out=self._belief)
+        score *= seen
         self._record *= np.float32(self.memory)
-        self._record += accepted * np.log(self._alpha)
-        self._record += refused * np.log1p(-self._alpha)
-        self._accepted *= kept
-        self._accepted += accepted + (1 - kept) * np.float32(self.prior[0])
-        self._refused *= kept
-        self._refused += refused + (1 - kept) * np.float32(self.prior[1])
+        self._record += score[0]
+        self._record += score[1]
+        self._counts *= self._kept
+        self._counts += seen
+        self._counts += self._fresh
 
 
 def best_lengths(cost: Cost, longest: int) -> Small:

@@ -8,11 +8,12 @@ from typing import Protocol
 import numpy as np
 
 from gammaplan.errors import DomainError
-from gammaplan.model.arrays import fraction
-from gammaplan.model.streams import Singles, Streams
+from gammaplan.model.arrays import Booleans, fraction
+from gammaplan.model.streams import CHUNK, Singles, Streams
 
-BLOCK = 2**22  # tokens drawn at a time
-QUANTILES = 8_192  # of the Beta from which a token's acceptance is drawn
+BLOCK = 2**23  # tokens drawn at a time
+QUANTILE_BITS, OUTCOME_BITS = 13, 19  # of the 32 that are drawn for a token
+QUANTILES = 2**QUANTILE_BITS  # of the Beta from which a token's acceptance is drawn
 
 
 class Process(Protocol):
@@ -104,21 +105,34 @@ class Tokens:
         """The acceptance of a token that shows this score."""
         return np.float32(self.quality) * score + np.float32((1 - self.quality) * self.alpha)
 
-    def scores(self, shape: tuple[int, int], rng: np.random.Generator) -> Singles:
+    def scores(self, count: int, rng: np.random.Generator) -> Singles:
         """Acceptance probabilities; the scores have the same law."""
-        quantiles = _quantiles(*beta_parameters(self.alpha, self.spread))
-        return np.take(quantiles, rng.integers(QUANTILES, size=shape, dtype=np.uint16))
+        return self._drawn(count, rng)[0]
 
     def draw(self, streams: int, tokens: int, rng: np.random.Generator) -> Streams:
         """Streams with a score at every position."""
-        shape = streams, tokens + 1
-        score = self.scores(shape, rng)
-        accepted = rng.random(shape, dtype=np.float32) < score
-        accepted[:, -1] = False
+        count = streams * (tokens + 1)
+        score, accepted = self._drawn(count, rng)
+        accepted[tokens :: tokens + 1] = False
         if self.quality < 1:
-            shown = rng.random(shape, dtype=np.float32) < self.quality
-            score = np.where(shown, score, self.scores(shape, rng))
-        return Streams(accepted.ravel(), np.full(streams, tokens), score=score.ravel())
+            shown = rng.random(count, dtype=np.float32) < self.quality
+            score = np.where(shown, score, self.scores(count, rng))
+        return Streams(accepted, np.full(streams, tokens), score=score)
+
+    def _drawn(self, count: int, rng: np.random.Generator) -> tuple[Singles, Booleans]:
+        """Acceptance probabilities and outcomes, both from one draw of 32 bits for a token."""
+        quantiles = _quantiles(*beta_parameters(self.alpha, self.spread))
+        score, accepted = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.bool_)
+        for first in range(0, count, CHUNK):
+            part = slice(first, min(first + CHUNK, count))
+            bits = rng.integers(2**64, size=CHUNK // 2, dtype=np.uint64).view(np.uint32)
+            bits = bits[: part.stop - first]
+            quantiles.take(bits >> np.uint32(OUTCOME_BITS), out=score[part], mode="clip")
+            bits &= np.uint32(2**OUTCOME_BITS - 1)
+            uniform = bits.astype(np.float32)
+            uniform *= np.float32(2.0**-OUTCOME_BITS)
+            np.less(uniform, score[part], out=accepted[part])
+        return score, accepted
 
 
 def drawn(
@@ -197,6 +211,12 @@ def _quantiles(p: float, q: float) -> Singles:
 def _streams(
     streams: int, tokens: int, alpha: Singles | np.float32, rng: np.random.Generator
 ) -> Streams:
-    accepted = rng.random((streams, tokens + 1), dtype=np.float32) < alpha
+    alphas = np.broadcast_to(alpha, (streams, tokens + 1))
+    accepted = np.empty((streams, tokens + 1), dtype=np.bool_)
+    each = max(1, CHUNK // (tokens + 1))
+    for first in range(0, streams, each):
+        rows = slice(first, first + each)
+        uniform = rng.random(accepted[rows].shape, dtype=np.float32)
+        np.less(uniform, alphas[rows], out=accepted[rows])
     accepted[:, -1] = False
     return Streams(accepted.ravel(), np.full(streams, tokens))

@@ -1,7 +1,6 @@
 """One policy over streams of outcomes: rounds side by side, a step for all streams at a time."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -76,16 +75,19 @@ def replay(streams: Streams, policy: Policy | Stop, round_cost: Floats) -> Repla
     drafted = accepted = np.zeros(len(streams), dtype=np.uint8)
     rounds = modelled = index = 0
     lengths: list[int] = []
-    while (live := pos < ends).any():
+    while going := int(np.count_nonzero(live := pos < ends)):
         drafted = ask(pos, Past(index, drafted, accepted, longest))
-        accepted = np.minimum(ahead[pos], drafted)
+        accepted = np.minimum(ahead.take(pos), drafted)
         if index < SHOWN and live[0]:
             lengths.append(int(drafted[0]))
         if made_up is not None:
-            rounds += int(np.count_nonzero(live))
+            rounds += going
             judged = np.minimum(pos + accepted + (accepted < drafted), ends)
             modelled += int(np.count_nonzero(made_up[judged] > made_up[pos]))
-        time += cost[drafted] if live.all() else cost[drafted] * live
+        took = cost.take(drafted)
+        if going < len(streams):
+            took *= live
+        time += took
         pos += accepted
         pos += 1
         np.minimum(pos, ends, out=pos)
@@ -100,8 +102,10 @@ class _Asked:
         self._policy, self._longest = policy, longest
 
     def __call__(self, pos: Array, past: Past) -> Small:
-        with _blamed(self._policy, past.round):
+        try:
             given = np.asarray(self._policy.lengths(past))
+        except Exception as error:
+            raise _blamed(self._policy, past.round, error) from error
         return _checked(given, self._policy, past.streams, self._longest)
 
 
@@ -111,12 +115,14 @@ class _Looked:
     def __init__(self, stop: Stop, streams: Streams, longest: int) -> None:
         if streams.score is None:
             raise PolicyError(f"policy {named(stop)} needs confidences, and there are none")
-        with _blamed(stop, 0):
+        try:
             given = np.asarray(stop.wants(streams.score, longest))
+        except Exception as error:
+            raise _blamed(stop, 0, error) from error
         self._want = _checked(given, stop, len(streams.score), longest)
 
     def __call__(self, pos: Array, past: Past) -> Small:
-        return self._want[pos]
+        return self._want.take(pos)
 
 
 def named(policy: object) -> str:
@@ -124,16 +130,10 @@ def named(policy: object) -> str:
     return str(getattr(policy, "name", type(policy).__name__))
 
 
-@contextmanager
-def _blamed(policy: object, index: int) -> Iterator[None]:
-    """Whatever a policy raises, as an error that names it."""
-    try:
-        yield
-    except Exception as error:
-        kind = type(error).__name__
-        raise PolicyError(
-            f"policy {named(policy)} failed in round {index + 1}: {kind}: {error}"
-        ) from error
+def _blamed(policy: object, index: int, error: Exception) -> PolicyError:
+    """What a policy raised, as an error that names it."""
+    kind = type(error).__name__
+    return PolicyError(f"policy {named(policy)} failed in round {index + 1}: {kind}: {error}")
 
 
 def _checked(given: Array, policy: object, count: int, longest: int) -> Small:
@@ -142,8 +142,9 @@ def _checked(given: Array, policy: object, count: int, longest: int) -> Small:
             f"policy {named(policy)} must return {count} whole numbers, "
             f"got {given.dtype} of shape {given.shape}"
         )
-    low, high = int(given.min()), int(given.max())
-    if low < 0 or high > longest:
+    unsigned = given.view(given.dtype.str.replace("i", "u"))
+    if unsigned.max() > longest:  # a negative length is a large one there
+        low, high = int(given.min()), int(given.max())
         raise PolicyError(
             f"policy {named(policy)} must return lengths from 0 to {longest}, "
             f"got {low if low < 0 else high}"

@@ -6,17 +6,16 @@ every position on, judged by the scores from there to its end and nothing else.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from gammaplan.model.arrays import Floats
-from gammaplan.model.streams import Singles, Small, distance
+from gammaplan.model.streams import CHUNK, Singles, Small, runs
 
 Worth: TypeAlias = Callable[[Singles], Singles]
 MOST = 64  # the longest draft of a product stop
 FLOORS = 96
-CHUNK = 2**14  # positions at a time, so that they stay in the cache
 
 
 @runtime_checkable
@@ -48,7 +47,11 @@ class StopAfter:
 
     def wants(self, score: Singles, longest: int) -> Small:
         """Tokens up to the first doubtful one, and that one."""
-        return _small(_confident(score, self.threshold) + 1, min(self.most, longest))
+        if not (most := min(self.most, longest)):
+            return np.zeros(len(score), dtype=np.uint8)
+        confident = runs(score >= np.float32(self.threshold), most - 1)
+        confident += np.uint8(1)
+        return confident
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class StopBefore:
 
     def wants(self, score: Singles, longest: int) -> Small:
         """Tokens up to the first doubtful one, without it."""
-        return _small(_confident(score, self.threshold), min(self.most, longest))
+        return runs(score >= np.float32(self.threshold), min(self.most, longest))
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,9 @@ class StopOnProduct:
         want = np.ones(len(score), dtype=np.uint8)
         for first in range(0, len(score), CHUNK):
             shown = score[first : first + CHUNK + most]
+            level = np.full(min(CHUNK, len(score) - first) + most, -np.inf, dtype=np.float32)
             with np.errstate(divide="ignore"):
-                level = np.log(shown if self.worth is None else self.worth(shown))
+                np.log(shown if self.worth is None else self.worth(shown), out=level[: len(shown)])
             _count_on(level, np.float32(np.log(self.floor)), want[first : first + CHUNK], most)
         return want
 
@@ -106,12 +110,10 @@ def _count_on(level: Singles, floor: np.float32, want: Small, most: int) -> None
     total = level[:count].copy()
     for k in range(1, most):
         on = total > floor  # once false, false for good: a product only falls
-        if not on.any():
+        if not np.count_nonzero(on):
             break
         want += on.view(np.uint8)
-        following = level[k : k + count]
-        total[: len(following)] += following
-        total[len(following) :] = -np.inf
+        total += level[k : k + count]
 
 
 def best_floor(worth: Singles, round_cost: Floats) -> tuple[float, float]:
@@ -157,15 +159,3 @@ class Calibrated:
         cells = len(self.rates)
         at = np.minimum((score * cells).astype(np.int32), cells - 1)
         return np.take(np.asarray(self.rates, dtype=np.float32), at)
-
-
-def _small(length: np.ndarray[Any, np.dtype[np.int16]], most: int) -> Small:
-    small: Small = np.minimum(length, most).astype(np.uint8)
-    return small
-
-
-def _confident(score: Singles, threshold: float) -> np.ndarray[Any, np.dtype[np.int16]]:
-    """How many tokens from each position on are at or above the threshold, at most 255."""
-    below = score < np.float32(threshold)
-    below[-1] = True
-    return distance(np.flatnonzero(below)).astype(np.int16)

@@ -14,18 +14,25 @@ Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Singles: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Small: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 LONGEST = 255  # the longest draft that a stream is asked about
+CHUNK = 2**16  # positions at a time, so that they stay in the cache
 
 
 class Segments(NamedTuple):
     """Tokens from one refusal to the next; every policy starts a round at each start.
 
-    `tokens` counts the last one, which the target has to write itself, `stream`
-    says whose they are, `cut` that the stream ended first.
+    `tokens` counts the last one, which the target has to write itself. Those of
+    a stream begin at `first` and end with the one at `last`, which the end of
+    the stream cut and which may be empty.
     """
 
     tokens: Ints
-    stream: Ints
-    cut: Booleans
+    first: Ints
+    last: Ints
+
+    def by_stream(self, each: Floats) -> Floats:
+        """Sums of what each segment has over those of every stream."""
+        total: Floats = np.add.reduceat(each, self.first)
+        return total
 
 
 class Streams:
@@ -79,25 +86,32 @@ class Streams:
     @cached_property
     def ahead(self) -> Small:
         """Tokens accepted in a row from each position on, at most 255; shape ``(positions,)``."""
-        return distance(self.stops)
+        return runs(self.accepted)
 
     @cached_property
     def segments(self) -> Segments:
-        """The stretches between refusals, those without any token left out."""
-        gaps = np.diff(self.stops, prepend=-1)
-        cut = np.zeros(len(self.stops), dtype=np.bool_)
+        """The stretches between refusals."""
         last = np.searchsorted(self.stops, self.ends)
-        cut[last] = True
-        count = np.diff(last, prepend=-1)
-        stream = np.repeat(np.arange(len(self)), count)
-        tokens = gaps - cut
-        kept = tokens > 0
-        return Segments(tokens[kept], stream[kept], cut[kept])
+        tokens = np.diff(self.stops, prepend=-1)
+        tokens[last] -= 1
+        return Segments(tokens, np.append(0, last[:-1] + 1), last)
 
 
-def distance(stops: Ints) -> Small:
-    """Positions from each one to the next of `stops`, at most 255; the last of them ends all."""
-    gaps = np.diff(stops, prepend=-1)
-    left = np.repeat(stops.astype(np.int32), gaps)
-    left -= np.arange(len(left), dtype=np.int32)
-    return np.minimum(left, LONGEST, out=left).astype(np.uint8)
+def runs(true: Booleans, most: int = LONGEST) -> Small:
+    """How many are true in a row from each position on, at most so many; shape of `true`.
+
+    Runs of 1, 2, 4, ... in turn: where one as long as can be is followed by
+    another, both are one.
+    """
+    found = np.zeros(len(true), dtype=np.uint8)
+    for first in range(0, len(true) if most else 0, CHUNK):
+        run = true[first : first + CHUNK + most].astype(np.uint8)
+        size = 1
+        while size < most and np.count_nonzero(whole := run[:-size] == size):
+            more = run[size:] * whole.view(np.uint8)
+            if 2 * size > most:
+                np.minimum(more, most - size, out=more)
+            run[:-size] += more
+            size *= 2
+        found[first : first + CHUNK] = run[:CHUNK]
+    return found

@@ -51,20 +51,21 @@ def print_adapt(result: AdaptResult, inputs: Mapping[str, object]) -> None:
 def headline(result: AdaptResult) -> str:
     """The answer in one line that can be quoted."""
     fixed = result["best_fixed"]
-    against = f"the best fixed length, γ {fixed['gamma']} ({times(fixed['speedup'])})"
+    against = f"fixed γ {fixed['gamma']} ({times(fixed['speedup'])})"
     if result["advised"]:
         best = next(p for p in result["policies"] if p["name"] == result["advised"])
-        return f"Worth it: {NAMES[best['name']]} is {percent(best['gain'])} faster than {against}."
+        name, gain = NAMES[best["name"]], percent(best["gain"])
+        return f"Worth it: {name} is {gain} faster than the best {against}."
     usable = [p for p in result["policies"] if p["name"] not in ("own_alpha", "fixed_5")]
     best = max(usable, key=lambda p: p["gain"])
-    return (
-        f"Not worth it: {NAMES[best['name']]} comes nearest, {_signed(best['gain'])} on {against}."
-    )
+    where = "ahead of" if best["gain"] > 0 else "behind"
+    gain = percent(abs(best["gain"]))
+    return f"Not worth it: {NAMES[best['name']]}, the best, is {gain} {where} {against}."
 
 
 def _table(result: AdaptResult, width: int) -> Table:
     fixed, bounds = result["best_fixed"], result["bounds"]
-    made_up = any(p["modelled"] for p in result["policies"])
+    made_up = any(one["modelled"] for one in (fixed, *result["policies"]))
     cells = min(WIDEST, width - FIXED - MODELLED * made_up)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", width=1)
@@ -81,27 +82,25 @@ def _table(result: AdaptResult, width: int) -> Table:
         figures += [_signed(policy["gain"]), _interval(policy)]
         closed = policy["gap_closed"]
         figures += ["-" if closed is None else f"{100 * closed:.0f} %"]
-        figures += [f"{100 * policy['modelled']:.0f} %"] if made_up else []
+        figures += [_share(policy["modelled"])] if made_up else []
         figures += [picture(policy["lengths"][:cells], top)] if cells >= NARROWEST else []
         table.add_row(*map(Text, figures), style="bold green" if chosen else "")
-    _line(table, f"best fixed γ {fixed['gamma']}", fixed["speedup"], None)
+    figures = ["", f"best fixed γ {fixed['gamma']}", times(fixed["speedup"]), "", "", ""]
+    figures += [_share(fixed["modelled"])] * made_up
+    table.add_row(*map(Text, figures), style="dim")
     for title, speed in (
         ("any that sees the past", bounds["causal"]),
         ("perfect confidence", bounds["perfect_confidence"]),
         ("clairvoyant", bounds["clairvoyant"]),
     ):
         if speed is not None:
-            _line(table, title, speed, speed / fixed["speedup"] - 1)
+            figures = ["", title, times(speed), _signed(speed / fixed["speedup"] - 1)]
+            table.add_row(*map(Text, figures), style="dim")
     return table
 
 
 def _title(policy: PolicyShape) -> str:
     return NAMES[policy["name"]] + ("" if policy["exact"] else "°")
-
-
-def _line(table: Table, title: str, speed: float, gain: float | None) -> None:
-    figures = "", title, times(speed), "" if gain is None else _signed(gain)
-    table.add_row(*map(Text, figures), style="dim")
 
 
 def picture(lengths: list[int], top: int) -> str:
@@ -112,6 +111,10 @@ def picture(lengths: list[int], top: int) -> str:
 def _interval(policy: PolicyShape) -> str:
     low, high = policy["low"], policy["high"]
     return "" if low is None or high is None else f"{100 * low:+.1f}..{100 * high:+.1f}"
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _signed(share: float) -> str:

@@ -8,6 +8,7 @@ from gammaplan.shapes.parts import CostShape
 class FixedShape(TypedDict):
     gamma: int
     speedup: float
+    modelled: float
 
 
 class PolicyShape(TypedDict):

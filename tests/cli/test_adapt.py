@@ -92,6 +92,8 @@ def test_what_was_not_recorded_is_modelled_and_marked(cli, tmp_path, gamma):
         replayed = policy(whole["result"], name)
         assert replayed["gain"] == pytest.approx(policy(truth, name)["gain"], abs=0.012)
         assert replayed["modelled"] > 0
+    fixed = whole["result"]["best_fixed"]  # γ 3, which one of the traces recorded
+    assert (fixed["modelled"] > 0) == (fixed["gamma"] != gamma)
     longer = policy(whole["result"], "fixed_5")["modelled"]
     assert longer > 0.1 if gamma == 3 else longer < 0.1
     assert "outcomes_modelled" in [w["code"] for w in whole["warnings"]]
@@ -230,6 +232,18 @@ def test_the_terminal_answers_first(cli):
     assert max(map(len, shown)) <= 80
 
 
+@pytest.mark.parametrize("args", [
+    "--alpha 0.8 --c 0.1", "--alpha 0.8 --c 0.01", "--alpha 0.3 --c 0.5",
+    "--alpha 0.8 --token-spread 0.2 --quality 0 --c 0.1",
+    "--alpha 0.95 --token-spread 0.15 --c 0.01", "--alpha 0.95 --spread 0.1 --c 0.01",
+])  # fmt: skip
+def test_the_answer_is_one_line_of_a_narrow_terminal(cli, args):
+    shown = cli(f"adapt {args} --requests 100").stdout.splitlines()
+    assert shown[0].endswith("×).")
+    assert shown[1] == ""
+    assert max(map(len, shown)) <= 80
+
+
 def test_csv_has_a_row_for_each_policy(cli):
     lines = cli("adapt --alpha 0.8 --c 0.1 --format csv").stdout.splitlines()
     assert lines[0].startswith("name,speedup,gain,low,high")
@@ -251,6 +265,7 @@ def test_csv_has_a_row_for_each_policy(cli):
         ("--alpha 0.8 --c 0.1 --tokens 0", "--tokens must be a whole number of at least 1, got 0"),
         ("--alpha 0.8 --c 0.1 --requests 1000000 --tokens 10000", "at most 1,000,000,000"),
         ("--alpha 0.8 --c 0.1 --gamma 4", "--gamma is the draft length of a trace"),
+        ("--alpha 0.8 --c 0.1 --max-gamma 256", "max_gamma must be from 0 to 255, got 256"),
         ("- - --c 0.1", "named twice"),
     ],
 )

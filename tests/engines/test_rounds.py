@@ -1,11 +1,14 @@
 """Traces: every form that tells rounds one by one, and what is dropped from them."""
 
+import gzip
 import io
 import json
+import random
 
 import pytest
 
 from gammaplan.engines.base import Dropped
+from gammaplan.engines.lines import open_stream
 from gammaplan.engines.rounds import Traced, read_rounds
 
 
@@ -45,7 +48,10 @@ def test_spec_bench_counts_the_bonus_and_needs_the_draft_length():
         Traced("choice 1", 5, 2),
     ]
     assert dropped(line, gamma=4) == ["line 1, round 2: accepted 5 of 4 drafted"]
-    assert len(dropped(line)) == 3
+    assert dropped(line) == [
+        f"line 1{which}: does not tell the draft length (Spec-Bench: give --gamma)"
+        for which in ("", ", round 2", ", round 3")
+    ]
 
 
 def test_exllamav3_starts_a_request_where_positions_start_again():
@@ -74,6 +80,11 @@ def test_exllamav3_starts_a_request_where_positions_start_again():
         ('{"drafted": 1, "accepted": 1, "confidence": [1.5]}', "a confidence outside [0, 1]"),
         ('{"accepted": 1}', "has no drafted and accepted"),
         ("[]", None),
+        ("[7]", "record 1: has no drafted and accepted"),
+        ('[{"rounds": 1}]', "record 1: has no drafted and accepted"),
+        ('[{"drafted": 1, "accepted": 2}]', "record 1: accepted 2 of 1 drafted"),
+        ('{"choices": [{"accept_lengths": 7}]}', "accept_lengths is no list"),
+        ('{"drafted": null, "accepted": 1}', "does not tell the draft length"),
         ("12", "has no drafted and accepted"),
         ('{"drafted": 3, "acc', "is no JSON"),
         ("[" * 100_000, "is no JSON"),
@@ -95,4 +106,18 @@ def test_what_is_no_round_is_dropped_and_its_line_named(line, said):
 
 def test_steps_that_do_not_match_are_dropped_as_one():
     block = {"per_step_drafted": [3], "per_step_accepted": [3, 0]}
-    assert dropped(json.dumps(block)) == ["line 1: accepted '2 steps' of '1 steps' drafted"]
+    assert dropped(json.dumps(block)) == ["line 1: 1 steps drafted and 2 accepted"]
+
+
+@pytest.mark.parametrize("left", [0.5, 1.0])
+def test_a_compressed_trace_that_is_cut_says_so(tmp_path, left):
+    """Even where what is left of it ends with a line."""
+    rng = random.Random(0)
+    lines = [f'{{"drafted": 9, "accepted": {rng.randint(0, 9)}}}\n' for _ in range(5_000)]
+    packed = gzip.compress("".join(lines).encode())
+    path = tmp_path / "rounds.jsonl.gz"
+    path.write_bytes(packed[: int(left * (len(packed) - 8))])  # all of it but the check sum
+    with open_stream(str(path)) as stream:
+        found = list(read_rounds(stream))
+    assert len([item for item in found if isinstance(item, Traced)]) > 1_000
+    assert "the rest of the input, which is cut" in found[-1].what

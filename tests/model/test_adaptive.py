@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from gammaplan.model.policies import Fixed, Tiers, best_lengths
 from gammaplan.model.processes import beta_parameters
 from gammaplan.model.replay import PolicyError, replay
 from gammaplan.model.stops import StopAfter, StopBefore, StopOnProduct, best_floor
-from gammaplan.model.streams import Streams
+from gammaplan.model.streams import Streams, runs
 
 COST = LinearCost(0.1)
 HISTORY = {"heuristic": Heuristic(), "tiers": Tiers()}
@@ -52,7 +53,7 @@ def compared(process, c=0.1, requests=300, tokens=2_000, seed=1, **policies):
 
 
 def product_stop(process, c=0.1):
-    shown = process.worth(process.scores((8_192, 64), np.random.default_rng(3)))
+    shown = process.worth(process.scores(8_192 * 64, np.random.default_rng(3))).reshape(8_192, 64)
     floor, _ = best_floor(shown, round_costs(LinearCost(c))[:65])
     return StopOnProduct(floor, process.worth)
 
@@ -144,13 +145,16 @@ def test_a_fixed_length_needs_no_stepping(gamma):
 
 
 @pytest.mark.parametrize(
-    ("spread", "published"), [(0.12, 0.019), (0.20, 0.056), (0.28, 0.129), (0.35, 0.23)]
+    ("spread", "published", "precise"),
+    [(0.12, 0.019, 0.0178), (0.20, 0.056, 0.0552), (0.28, 0.129, 0.1251), (0.35, 0.23, 0.2301)],
 )
-def test_a_perfect_confidence_gains_what_its_law_allows(spread, published):
+def test_a_perfect_confidence_gains_what_its_law_allows(spread, published, precise):
+    """`precise` is from value iteration over the product, apart from the renewal measure here."""
     process = Tokens(0.8, spread)
     stop = product_stop(process)
     gain = compared(process, requests=400, tokens=4_000, stop=stop).gains["stop"]
     exact = exact_stopping(0.8, spread, 0.1) / best(0.8, 0.1) - 1
+    assert exact == pytest.approx(precise, abs=1e-4)
     assert exact == pytest.approx(published, abs=0.005)
     assert gain.gain == pytest.approx(exact, abs=0.003)
 
@@ -231,12 +235,62 @@ def test_the_heuristic_ignores_the_cost(c, share):
     assert 1 + gain == pytest.approx(share, abs=0.006)
 
 
+class Groups:
+    """Requests of a few kinds in turn, each with its α."""
+
+    def __init__(self, *alphas):
+        self.alphas = alphas
+
+    def draw(self, streams, tokens, rng):
+        alpha = np.resize(self.alphas, streams)
+        accepted = rng.random((streams, tokens + 1)) < alpha[:, None]
+        accepted[:, -1] = False
+        return Streams(accepted.ravel(), np.full(streams, tokens), alpha=alpha)
+
+
+@pytest.mark.parametrize(("process", "c"), [
+    (Requests(0.7, 0.10), 0.05), (Requests(0.7, 0.15), 0.05), (Requests(0.7, 0.20), 0.05),
+    (Requests(0.7, 0.25), 0.05), (Groups(0.6, 0.8), 0.05), (Groups(0.5, 0.9), 0.05),
+    (Groups(0.3, 0.9), 0.05), (Requests(0.8), 0.01), (Requests(0.8), 0.05), (Requests(0.8), 0.1),
+])  # fmt: skip
+def test_no_other_policy_of_the_past_is_better_than_ours(process, c):
+    gains = compared(process, c=c, requests=400).gains
+    assert max(gains["heuristic"].high, gains["tiers"].high) < gains["ours"].low
+
+
 # regimes
 
 
+def heuristic_in_the_long_run(states, dwell, c, longest=60):
+    """The speedup of the heuristic and of the best fixed length, from their Markov chains."""
+    accept = np.diag(states)
+    turn = np.array([[dwell - 1, 1], [1, dwell - 1]]) / dwell
+    power, refused, tokens = np.eye(2), np.zeros((2, 2)), np.zeros(2)
+    moves = np.zeros((longest + 1, 2, longest + 1, 2))
+    emitted, fixed = np.zeros((longest + 1, 2)), []
+    for gamma in range(longest + 1):
+        tokens = tokens + power.sum(axis=1)
+        whole = power @ turn
+        emitted[gamma] = tokens
+        moves[gamma, :, max(gamma - 1, 1)] += refused
+        moves[gamma, :, min(gamma + 2, longest)] += whole
+        fixed.append(stationary(refused + whole) @ tokens / (1 + c * gamma))
+        refused = refused + power @ (np.eye(2) - accept) @ turn
+        power = power @ accept @ turn
+    often = stationary(moves.reshape(2 * longest + 2, -1)).reshape(-1, 2)
+    cost = 1 + c * np.arange(longest + 1)
+    return (often * emitted).sum() / (often.sum(axis=1) @ cost), max(fixed)
+
+
+def stationary(moves):
+    """How often a chain is in each state."""
+    system = np.vstack([moves.T - np.eye(len(moves)), np.ones(len(moves))])
+    return np.linalg.lstsq(system, np.append(np.zeros(len(moves)), 1.0), rcond=None)[0]
+
+
 @pytest.mark.parametrize(("states", "dwell", "heuristic"), [
-    ((0.9, 0.4), 20, 0.014), ((0.9, 0.4), 100, 0.051), ((0.9, 0.4), 1_000, 0.076),
-    ((0.95, 0.3), 100, 0.082), ((0.95, 0.3), 1_000, 0.130),
+    ((0.9, 0.4), 20, 0.0141), ((0.9, 0.4), 100, 0.0504), ((0.9, 0.4), 1_000, 0.0758),
+    ((0.95, 0.3), 20, 0.0351), ((0.95, 0.3), 100, 0.0814), ((0.95, 0.3), 1_000, 0.1334),
 ])  # fmt: skip
 def test_in_regimes_ours_gains_more_than_the_heuristic_and_no_more_than_can_be(
     states, dwell, heuristic
@@ -244,6 +298,8 @@ def test_in_regimes_ours_gains_more_than_the_heuristic_and_no_more_than_can_be(
     process = Regimes(*states, dwell)
     found = compared(process, requests=400, tokens=4_000)
     limit = best_causal(process, round_costs(COST)).gain
+    precise, fixed = heuristic_in_the_long_run(states, dwell, 0.1)
+    assert precise / fixed - 1 == pytest.approx(heuristic, abs=1e-4)
     assert found.gains["heuristic"].gain == pytest.approx(heuristic, abs=0.008)
     assert found.gains["heuristic"].high < found.gains["ours"].low
     assert found.gains["ours"].low < limit
@@ -383,6 +439,50 @@ def test_a_policy_may_look_at_the_past_only():
     assert [(r, int(d[0]), int(a[0])) for r, d, a in seen] == [(0, 0, 0), (1, 2, 2), (2, 2, 1)][:2]
 
 
+POLICIES = [Heuristic(), Tiers(), Discounted(COST), Fixed(3)]
+
+
+def decisions(policy, streams):
+    """Where every round of the first stream starts, and how long its draft is."""
+    found, at = [], 0
+
+    def answer(past):
+        nonlocal at
+        given = policy.lengths(past)
+        found.append((at, int(given[0])))
+        at += min(int(streams.ahead[at]), int(given[0])) + 1
+        return given
+
+    replay(streams, Says(answer), round_costs(COST))
+    return found
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
+def test_another_future_changes_no_decision_before_it(policy):
+    outcomes = np.random.default_rng(4).random(300) < 0.7
+    for now in range(100, 130):
+        futures = [
+            Streams(np.append(outcomes, False), np.array([300])),
+            Streams(np.append(outcomes[:now], np.zeros(201, dtype=bool)), np.array([now + 200])),
+            Streams(np.append(outcomes[:now], [True] * 200 + [False]), np.array([now + 200])),
+        ]
+        seen = [decisions(deepcopy(policy), streams) for streams in futures]
+        known = [[one for one in each if one[0] <= now] for each in seen]
+        assert len(known[0]) > 20
+        assert known[1] == known[2] == known[0]
+
+
+@pytest.mark.parametrize("stop", [StopAfter(), StopBefore(), StopOnProduct(0.3)])
+def test_a_stop_rule_looks_at_no_token_that_it_has_not_drafted(stop):
+    rng = np.random.default_rng(4)
+    score = rng.beta(4, 1, 600).astype(np.float32)
+    want = stop.wants(score, 30)
+    for at in range(0, 500, 7):
+        changed = score.copy()
+        changed[at + int(want[at]) + stop.drops :] = rng.random(1)
+        assert stop.wants(changed, 30)[at] == want[at]
+
+
 def test_a_stop_rule_without_confidences_is_refused():
     blocks = drawn(Requests(0.8), requests=3, tokens=50, seed=0)
     with pytest.raises(PolicyError, match="StopAfter needs confidences"):
@@ -398,6 +498,59 @@ def test_a_policy_cannot_be_called_like_a_result(name):
 def test_no_tokens_are_refused():
     with pytest.raises(DomainError, match="no tokens"):
         compare_policies(list, {}, COST)
+
+
+@pytest.mark.parametrize("longest", [-1, 256])
+def test_a_longest_draft_that_no_stream_knows_is_refused(longest):
+    with pytest.raises(DomainError, match=f"max_gamma must be from 0 to 255, got {longest}"):
+        compare_policies(list, {}, COST, max_gamma=longest)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "<i2", ">i4", "<i8", "u1", ">u8"])
+def test_lengths_may_be_whole_numbers_of_any_kind(dtype):
+    streams = next(drawn(Requests(0.8), requests=3, tokens=50, seed=0)())
+    costs = round_costs(COST)
+    found = replay(streams, Says(lambda past: np.full(past.streams, 7, dtype=dtype)), costs)
+    np.testing.assert_allclose(found.time, fixed_times(streams, 7, costs))
+    with pytest.raises(PolicyError, match="from 0 to 5, got 7"):
+        replay(streams, Says(lambda past: np.full(past.streams, 7, dtype=dtype)), costs[:6])
+
+
+# streams
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(0, 20), st.integers(1, 9))
+def test_runs_are_counted_up_to_a_limit_wherever_chunks_meet(true, most, chunk):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gammaplan.model.streams.CHUNK", chunk)
+        found = runs(np.array(true), most)
+    for at, count in enumerate(found.tolist()):
+        in_a_row = len(list(itertools.takewhile(bool, true[at:])))
+        assert count == min(in_a_row, most)
+
+
+def test_a_run_is_never_counted_above_255():
+    assert runs(np.ones(700, dtype=bool)).tolist() == [255] * 445 + list(range(255, 0, -1))
+
+
+def test_lengths_of_their_own_are_fixed_lengths_side_by_side():
+    streams = next(drawn(Requests(0.8), requests=4, tokens=200, seed=0)())
+    costs = round_costs(COST)
+    own = fixed_times(streams, [0, 2, 5, 9], costs)
+    for stream, gamma in enumerate([0, 2, 5, 9]):
+        assert own[stream] == pytest.approx(fixed_times(streams, gamma, costs)[stream])
+
+
+def test_a_score_is_the_probability_of_its_token():
+    streams = Tokens(0.6, 0.3).draw(400, 1_000, np.random.default_rng(0))
+    known = np.delete(np.arange(len(streams.score)), streams.ends)
+    score, accepted = streams.score[known], streams.accepted[known]
+    for low in np.arange(0, 1, 0.1):
+        near = (score >= low) & (score < low + 0.1)
+        error = math.sqrt(0.25 / near.sum())
+        assert accepted[near].mean() == pytest.approx(score[near].mean(), abs=4 * error)
+    following = np.corrcoef(score[:-1], accepted[1:])[0, 1]
+    assert following == pytest.approx(0, abs=4 / math.sqrt(len(score)))
 
 
 # rules
