@@ -15,17 +15,24 @@ TARGET_PASSES, BATCHED_PASSES = "bench-target.json", "bench-batched.jsonl"
 
 
 def time_passes(cache: Path, setup: Setup, run: Path) -> None:
-    """V(n) by llama-bench and by llama-batched-bench, and one pass of each draft by llama-bench."""
-    longest = max(setup.lengths) + 1
+    """Passes of the target and the drafts by llama-bench, the target's also by batched-bench."""
+    longest, threads = max(setup.lengths) + 1, str(setup.threads)
     sizes = ",".join(map(str, range(1, longest + 1)))
-    bench = [str(program(cache, "llama-bench")), "-t", "2", "-r", str(setup.bench_repeats)]
+    bench = [str(program(cache, "llama-bench")), "-t", threads, "-r", str(setup.bench_repeats)]
     passes = ("-p", sizes, "-n", "16", "-o", "json")
     _kept(cache, run / TARGET_PASSES, [*bench, "-m", TARGET, *passes])
     for draft in setup.used():
         if draft.model:
-            file = run / f"bench-{draft.name}.json"
-            _kept(cache, file, [*bench, "-m", draft.model, "-p", "0", "-n", "16", "-o", "json"])
-    batched = [str(program(cache, "llama-batched-bench")), "-m", TARGET, "-t", "2", "-tb", "2"]
+            _kept(cache, run / f"bench-{draft.name}.json", [*bench, "-m", draft.model, *passes])
+    batched = [
+        str(program(cache, "llama-batched-bench")),
+        "-m",
+        TARGET,
+        "-t",
+        threads,
+        "-tb",
+        threads,
+    ]
     room = ("-c", str(longest * 64), "-b", "128", "-ub", "128")
     shape = ("-npp", "16", "-ntg", "32", "-npl", sizes, "--output-format", "jsonl")
     _kept(cache, run / BATCHED_PASSES, [*batched, *room, *shape])
@@ -48,8 +55,8 @@ def calibrate(cache: Path, setup: Setup, run: Path) -> list[dict[str, Any]]:
     ways, cells = setup.calibrated(), setup.cells()
     turns = [
         (turn, cell, ways[(i + turn + place) % len(ways)])
-        for turn in range(setup.calibrations)
         for place, cell in enumerate(cells)
+        for turn in range(setup.calibrations)
         for i in range(len(ways))
     ]
     done = {(r["turn"], r["cell"], r["draft"], r["gamma"]) for r in lines(run / CALIBRATION)}

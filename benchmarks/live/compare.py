@@ -136,7 +136,8 @@ def agreement(run: Path) -> list[Record]:
     found = []
     for folder in sorted((run / "servers").iterdir()):
         logs = [p for p in sorted(folder.glob("*.log")) if p.stem != PLAIN.name]
-        pages = [p.with_suffix(".prom") for p in logs if p.with_suffix(".prom").exists()]
+        logs = [p for p in logs if p.with_suffix(".prom").exists()]
+        pages = [p.with_suffix(".prom") for p in logs]
         read = _each(folder, [p.name for p in logs]) | _each(folder, [p.name for p in pages])
         for log, page in ((p.with_suffix(".log"), p) for p in pages):
             one, other = (read[p.name]["counts"] if p.name in read else {} for p in (log, page))

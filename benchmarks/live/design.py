@@ -10,8 +10,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TEXTS = ("code", "prose", "list")
 CONTEXT = 512  # tokens that a server has room for
-SLOWEST = 3.5  # seconds of the slowest requests, seen on two busy cores; for the estimate alone
-USUAL = 2.2  # the same of the mean request
+USUAL = 4.4  # seconds of the mean request of 128 tokens, for the estimate alone
 PREDICTION, SAMPLING = 7, 11  # seeds: the calibration's own text, and the measurement's
 
 
@@ -26,12 +25,13 @@ class Draft(NamedTuple):
     name: str
     method: str
     model: str | None = None
+    more: tuple[tuple[str, str], ...] = ()  # options other than gammaplan writes them
 
 
 DRAFTS = (
     Draft("q4_1", "draft-model", "draft-q4_1.gguf"),
     Draft("q2_k", "draft-model", "draft-q2_k.gguf"),
-    Draft("ngram", "ngram"),
+    Draft("ngram", "ngram", None, (("--spec-ngram-simple-size-n", "1"),)),  # one key for all
 )
 
 
@@ -77,7 +77,8 @@ class Setup:
     temperatures: tuple[float, ...] = (0.0, 0.8)
     texts: tuple[str, ...] = TEXTS
     drafts: tuple[str, ...] = tuple(d.name for d in DRAFTS)
-    tokens: int = 128
+    tokens: int = 64
+    threads: int = 2
     calibrations: int = 2  # requests of each cell at each revealed length
     rounds: int = 3  # requests of each cell at each length, interleaved
     bench_repeats: int = 8
@@ -99,19 +100,20 @@ class Setup:
         return [PLAIN, *(Way(d.name, g) for d in self.used() for g in self.revealed)]
 
     def turns(self) -> Iterator[tuple[int, Cell, Way]]:
-        """Every measured request in its order: rounds, workloads, ways, the order of each rotated.
+        """Every measured request in its order, the ways rotated from round to round.
 
-        The plain way comes twice in a round of a workload, since every speedup is over it.
+        The plain way comes twice in a round of a workload, since every speedup is over it. All
+        requests of a text follow each other, so that servers read its prompt once.
         """
-        ways, cells = self.ways(), self.cells()
+        ways = self.ways()
         middle = len(ways) // 2
         order = [*ways[:middle], PLAIN, *ways[middle:]]
-        for turn in range(self.rounds):
-            for place in range(len(cells)):
-                cell = cells[(place + turn) % len(cells)]
-                shift = (turn * len(order)) // max(self.rounds, 1) + 5 * place
-                for i in range(len(order)):
-                    yield turn, cell, order[(i + shift) % len(order)]
+        for text in self.texts:
+            for turn in range(self.rounds):
+                for place, temperature in enumerate(self.temperatures):
+                    shift = turn * len(order) // self.rounds + 5 * place
+                    for i in range(len(order)):
+                        yield turn, Cell(text, temperature), order[(i + shift) % len(order)]
 
     def requests(self) -> dict[str, int]:
         """How many requests each step makes."""
@@ -123,9 +125,9 @@ class Setup:
 
     def minutes(self) -> dict[str, float]:
         """How long each step takes, about, once the engine is built."""
-        each = USUAL * self.tokens / 128 + 0.3
+        each = USUAL * self.tokens / 128 + 0.1
         told = {step: n * each / 60 for step, n in self.requests().items()}
-        return {"llama-bench": 0.12 * self.bench_repeats, **told, "predict and compare": 1.5}
+        return {"llama-bench": 0.3 + 0.05 * self.bench_repeats, **told, "predict and compare": 2.0}
 
     def as_json(self) -> dict[str, object]:
         """All of it, for the record."""
@@ -141,6 +143,7 @@ SMALL = Setup(
     texts=("list",),
     drafts=("q4_1", "ngram"),
     tokens=24,
+    threads=1,  # two wait for each other where others work
     calibrations=1,
     rounds=1,
     bench_repeats=1,

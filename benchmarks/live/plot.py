@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-COLOURS = {"one": "#0072b2", "two": "#d55e00", "bench": "#009e73", "batched": "#8a6fb0"}
+COLOURS = {"one": "#0072b2", "two": "#d55e00", "bench": "#009e73", "passes": "#8a6fb0"}
 
 
 def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) -> bool:

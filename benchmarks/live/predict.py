@@ -17,7 +17,7 @@ FROM = {
     "one": "the plain run and a run at one length",
     "two": "the plain run and runs at two lengths",
     "bench": "llama-bench timings, and the acceptance that the log of the one run tells",
-    "batched": "the same with llama-batched-bench for the target's passes",
+    "passes": "the same, with every pass that the engine makes",
 }
 
 
@@ -115,7 +115,7 @@ def _configuration(
         first = of(records, Way(draft.name, setup.revealed[0]), cell)
         share = hits(first, fits[0]["result"]["counts"]["rounds"])
         misses = ("--hit-rate", repr(share))
-    for way_in in ("bench", "batched"):
+    for way_in in ("bench", "passes"):
         cost = _cost(run, draft, way_in, inside / f"{draft.name}.{way_in}.json")
         plans[way_in] = gammaplan("plan", str(fit), cost, *common, *misses)
     return {
@@ -137,20 +137,39 @@ def _table(file: Path, rows: list[Record]) -> None:
 def _cost(run: Path, draft: Draft, way_in: str, file: Path) -> str:
     """The cost document of a draft from timed passes."""
     if not file.exists():
-        passes = run / (TARGET_PASSES if way_in == "bench" else BATCHED_PASSES)
-        words = ["cost", "--verify-curve", str(passes), "--method", draft.method]
-        if draft.model:
-            words += ["--draft-ms", repr(draft_ms(run, draft))]
-        else:
-            words += ["--draft-ms", "0"]
-        file.write_text(json.dumps(gammaplan(*words)), encoding="utf-8")
+        timed = run / TARGET_PASSES
+        if way_in == "passes":
+            timed = file.with_suffix(".csv")
+            _table(timed, engine_passes(run, draft))
+        drafting = draft_ms(run, draft)[0] if draft.model else 0.0
+        words = ("cost", "--verify-curve", str(timed), "--method", draft.method)
+        found = gammaplan(*words, "--draft-ms", repr(drafting))
+        file.write_text(json.dumps(found), encoding="utf-8")
     return str(file)
 
 
-def draft_ms(run: Path, draft: Draft) -> float:
-    """One pass of the draft, as llama-bench timed it. [ms]"""
-    (row,) = json.loads((run / f"bench-{draft.name}.json").read_text(encoding="utf-8"))
-    return float(row["avg_ns"] / row["n_gen"] / 1e6)
+def draft_ms(run: Path, draft: Draft) -> dict[int, float]:
+    """The passes of a draft by the tokens in them, 0 for one that drafts; of llama-bench. [ms]"""
+    rows = json.loads((run / f"bench-{draft.name}.json").read_text(encoding="utf-8"))
+    return {r["n_prompt"]: r["avg_ns"] / max(r["n_gen"], 1) / 1e6 for r in rows}
+
+
+def engine_passes(run: Path, draft: Draft) -> list[Record]:
+    """What follows the drafting of a round, by the tokens that it verifies.
+
+    The target gives logits of every token, as in llama-batched-bench and unlike
+    in llama-bench. Then a draft model reads all of them too, in one pass of its
+    own. The pass over one token is that of the server without a draft.
+    """
+    reading = draft_ms(run, draft) if draft.model else {}
+    return [
+        {
+            "tokens": row["pl"],
+            "ms": 1e3 * row["t_tg"] / row["tg"]
+            + (reading.get(row["pl"], 0.0) if row["pl"] > 1 else 0.0),
+        }
+        for row in lines(run / BATCHED_PASSES)
+    ]
 
 
 def _kept(plan: Record) -> Record:

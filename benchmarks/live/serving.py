@@ -17,7 +17,7 @@ from gammaplan.engines.settings.base import Wanted, settings
 
 DONE = b"stop processing"  # the last line of a request
 COMMON = (
-    *("-np", "1", "-c", str(CONTEXT), "-b", "128", "-ub", "128", "-t", "2", "-tb", "2"),
+    *("-np", "1", "-c", str(CONTEXT), "-b", "128", "-ub", "128"),
     *("--metrics", "--cache-ram", "0", "--no-warmup", "--log-colors", "off", "-lv", "4"),
 )  # -lv 4 is the level of `acc per pos`
 
@@ -27,8 +27,13 @@ def command(way: Way, drafts: list[Draft]) -> list[str]:
     if not way.gamma:
         return ["-m", TARGET]
     draft = next(d for d in drafts if d.name == way.draft)
-    wanted = Wanted(way.gamma, draft.method, target=TARGET, draft=draft.model or "DRAFT")
-    return shlex.split(settings("llama.cpp", wanted).text, comments=True)[1:]
+    wanted = Wanted(way.gamma, target=TARGET, draft=draft.model or "DRAFT")
+    words = shlex.split(settings("llama.cpp", wanted, method=draft.method).text)[1:]
+    for option, value in draft.more:
+        if option in words:
+            del words[(at := words.index(option)) : at + 2]
+        words += [option, value]
+    return words
 
 
 class Server:
@@ -42,7 +47,9 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        words = [*command(way, setup.used()), *COMMON, "--port", str(self.port)]
+        threads = str(setup.threads)
+        words = [*command(way, setup.used()), *COMMON, "-t", threads, "-tb", threads]
+        words += ["--port", str(self.port)]
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
                 [str(engine.program(cache, "llama-server")), *words],
@@ -87,7 +94,7 @@ class Server:
             "temperature": cell.temperature,
             "seed": seed,
             "ignore_eos": True,
-            "cache_prompt": False,
+            "cache_prompt": True,  # generation alone is timed
         }
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/completion",
