@@ -46,17 +46,20 @@ def main() -> int:
         choices=("build", "models", "predict", "measure"),
         help="stop after this step",
     )
+    parser.add_argument("--if-built", action="store_true", help="skip all where no engine is")
     parser.add_argument("--publish", metavar="NAME", help="put a finished run into the repository")
     args = parser.parse_args()
     where, setup = cache(), SMALL if args.small else FULL
     try:
-        if args.plan:
+        if args.if_built and not engine.built(where):
+            print(f"skipped: no engine is built in {where}")
+        elif args.plan:
             print("\n".join(told(setup, where)))
         elif args.publish:
             for path in publish(_newest(where, args.run), args.publish):
                 print(path)
         else:
-            every_step(where, setup, args.run, args.until)
+            return every_step(where, setup, args.run, args.until)
     except (OutOfOrder, RuntimeError, FileNotFoundError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
@@ -79,16 +82,16 @@ def told(setup: Setup, where: Path) -> list[str]:
     ]
 
 
-def every_step(where: Path, setup: Setup, number: str | None, until: str | None) -> None:
-    """The five steps, in their order."""
+def every_step(where: Path, setup: Setup, number: str | None, until: str | None) -> int:
+    """The five steps, in their order; 1 where logs and metrics do not agree."""
     print("\n".join(told(setup, where)), flush=True)
     where.mkdir(parents=True, exist_ok=True)
     timed("1 build", lambda: engine.build(where))
     if until == "build":
-        return
+        return 0
     made = timed("2 models", lambda: models.make(where))
     if until == "models":
-        return
+        return 0
     run = _opened(where, setup, number)
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     record |= {"machine": engine.machine(), "engine": engine.version(where), "models": made}
@@ -101,20 +104,21 @@ def every_step(where: Path, setup: Setup, number: str | None, until: str | None)
     record["predicted"] = predictions["written"]
     _write(run, record)
     if until == "predict":
-        return
+        return 0
     measured = timed("4 measure", lambda: measure(where, setup, run))
     record["measured"] = min(r["started"] for r in measured)
     _write(run, record)
     if until == "measure":
-        return
+        return 0
     comparison = timed("5 compare", lambda: compare(setup, run))
     write(run, comparison)
     if not plot.draw(predictions, comparison, run / "plot.png"):
         print("no plot: matplotlib is not installed", file=sys.stderr)
     print("\n".join([*by_length(comparison), "", *summary(comparison)]))
-    for server in comparison["servers"]:
-        if server["differ"]:
-            print(f"the log and the metrics of {server['server']} differ: {server}")
+    wrong = [server for server in comparison["servers"] if server["differ"]]
+    for server in wrong:
+        print(f"the log and the metrics of {server['server']} differ: {server}")
+    return 1 if wrong else 0
 
 
 def timed(step: str, work: Callable[[], T]) -> T:

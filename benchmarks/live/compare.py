@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.live.design import PLAIN, Cell, Setup, Way
+from benchmarks.live.design import Cell, Setup, Way
 from benchmarks.live.order import checked
 from benchmarks.live.predict import FROM, gammaplan, logged, of
 
@@ -18,10 +18,10 @@ def tps(record: Record) -> float:
     return float(record["timings"]["predicted_per_second"])
 
 
-def speedups(measured: list[Record], cell: Cell, way: Way) -> list[float]:
+def speedups(measured: list[Record], cell: Cell, way: Way, target: Way) -> list[float]:
     """The speedup of each round, over the plain requests of the same round."""
     found = []
-    plain = of(measured, PLAIN, cell)
+    plain = of(measured, target, cell)
     for record in of(measured, way, cell):
         base = [tps(r) for r in plain if r["turn"] == record["turn"]]
         if base:
@@ -37,7 +37,8 @@ def compare(setup: Setup, run: Path) -> Record:
     for told in predictions["configurations"]:
         cell = next(c for c in setup.cells() if c.name == told["cell"])
         ways = [Way(told["draft"], g) for g in setup.lengths]
-        every = {w.gamma: speedups(measured, cell, w) for w in ways}
+        target = next(d for d in setup.used() if d.name == told["draft"]).plain
+        every = {w.gamma: speedups(measured, cell, w, target) for w in ways}
         true = {0: 1.0} | {g: median(s) for g, s in every.items() if s}
         rows.append(
             {
@@ -57,7 +58,11 @@ def compare(setup: Setup, run: Path) -> Record:
                 },
             }
         )
-    plain = {c.name: [tps(r) for r in of(measured, PLAIN, c)] for c in setup.cells()}
+    plain = {
+        f"{d.plain.name} {c.name}": [tps(r) for r in of(measured, d.plain, c)]
+        for d in setup.used()
+        for c in setup.cells(d)
+    }
     return {
         "configurations": rows,
         "plain": {
@@ -96,7 +101,7 @@ def _fits(setup: Setup, run: Path, measured: list[Record]) -> dict[tuple[Way, Ce
     found = {}
     for cell in setup.cells():
         files = {}
-        for way in setup.ways():
+        for way in setup.ways(cell=cell):
             if way.gamma and (mine := of(measured, way, cell)):
                 files[logged(run, mine, way, cell).name] = (way, mine)
         for name, result in _each(run / "cells", list(files)).items():
@@ -135,7 +140,7 @@ def agreement(run: Path) -> list[Record]:
     """The whole log of every server against its page of metrics, both through `gammaplan fit`."""
     found = []
     for folder in sorted((run / "servers").iterdir()):
-        logs = [p for p in sorted(folder.glob("*.log")) if p.stem != PLAIN.name]
+        logs = [p for p in sorted(folder.glob("*.log")) if not p.stem.startswith("plain")]
         logs = [p for p in logs if p.with_suffix(".prom").exists()]
         pages = [p.with_suffix(".prom") for p in logs]
         read = _each(folder, [p.name for p in logs]) | _each(folder, [p.name for p in pages])

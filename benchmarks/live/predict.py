@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.live.calibrate import BATCHED_PASSES, CALIBRATION, TARGET_PASSES
-from benchmarks.live.design import PLAIN, Cell, Draft, Setup, Way
+from benchmarks.live.calibrate import CALIBRATION, batched, bench
+from benchmarks.live.design import Cell, Draft, Setup, Way
 from benchmarks.live.order import PREDICTIONS, lines, may_predict, now
 
 Record = dict[str, Any]
@@ -58,13 +58,13 @@ def hits(records: list[Record], rounds: int) -> float:
     return min(1.0, rounds / passes)
 
 
-def run_row(records: list[Record], way: Way, fit: Record) -> Record:
+def run_row(records: list[Record], way: Way, fit: Record, *, misses: bool = False) -> Record:
     """A row of the runs file; where drafts are missing, figures are of all passes, misses too."""
     found: Record = {"gamma": way.gamma, "tps": speed(records)}
     if not way.gamma:
         return found
     counts, survival = fit["counts"], fit["survival"]
-    share = hits(records, counts["rounds"]) if way.draft == "ngram" else 1.0
+    share = hits(records, counts["rounds"]) if misses else 1.0
     found["mean_length"] = 1 + share * counts["accepted"] / counts["rounds"]
     if survival:
         found["survival"] = "/".join(repr(share * s) for s in survival)
@@ -80,7 +80,7 @@ def predict(setup: Setup, run: Path) -> Record:
     found = [
         _configuration(setup, run, records, draft, cell)
         for draft in setup.used()
-        for cell in setup.cells()
+        for cell in setup.cells(draft)
     ]
     document = {"written": now(), "from": FROM, "configurations": found}
     part = run / f"{PREDICTIONS}.part"
@@ -92,13 +92,13 @@ def predict(setup: Setup, run: Path) -> Record:
 def _configuration(
     setup: Setup, run: Path, records: list[Record], draft: Draft, cell: Cell
 ) -> Record:
-    rows = [run_row(of(records, PLAIN, cell), PLAIN, {})]
+    rows = [run_row(of(records, draft.plain, cell), draft.plain, {})]
     fits = []
     for gamma in setup.revealed:
         way = Way(draft.name, gamma)
         mine = of(records, way, cell)
         fits.append(gammaplan("fit", str(logged(run, mine, way, cell))))
-        rows.append(run_row(mine, way, fits[-1]["result"]))
+        rows.append(run_row(mine, way, fits[-1]["result"], misses=draft.model is None))
     inside = run / "inputs"
     inside.mkdir(exist_ok=True)
     name = f"{draft.name}--{cell.name}"
@@ -110,14 +110,14 @@ def _configuration(
         file = inside / f"{name}.{way_in}.csv"
         _table(file, rows[:number])
         plans[way_in] = gammaplan("plan", "--runs", str(file), *common)
-    misses: tuple[str, ...] = ()
-    if draft.method == "ngram":
+    hit: tuple[str, ...] = ()
+    if draft.model is None:
         first = of(records, Way(draft.name, setup.revealed[0]), cell)
         share = hits(first, fits[0]["result"]["counts"]["rounds"])
-        misses = ("--hit-rate", repr(share))
+        hit = ("--hit-rate", repr(share))
     for way_in in ("bench", "passes"):
         cost = _cost(run, draft, way_in, inside / f"{draft.name}.{way_in}.json")
-        plans[way_in] = gammaplan("plan", str(fit), cost, *common, *misses)
+        plans[way_in] = gammaplan("plan", str(fit), cost, *common, *hit)
     return {
         "draft": draft.name,
         "cell": cell.name,
@@ -137,20 +137,20 @@ def _table(file: Path, rows: list[Record]) -> None:
 def _cost(run: Path, draft: Draft, way_in: str, file: Path) -> str:
     """The cost document of a draft from timed passes."""
     if not file.exists():
-        timed = run / TARGET_PASSES
+        timed = bench(run, draft.target)
         if way_in == "passes":
             timed = file.with_suffix(".csv")
             _table(timed, engine_passes(run, draft))
-        drafting = draft_ms(run, draft)[0] if draft.model else 0.0
+        drafting = passes_ms(run, draft.model)[0] if draft.model else 0.0
         words = ("cost", "--verify-curve", str(timed), "--method", draft.method)
         found = gammaplan(*words, "--draft-ms", repr(drafting))
         file.write_text(json.dumps(found), encoding="utf-8")
     return str(file)
 
 
-def draft_ms(run: Path, draft: Draft) -> dict[int, float]:
-    """The passes of a draft by the tokens in them, 0 for one that drafts; of llama-bench. [ms]"""
-    rows = json.loads((run / f"bench-{draft.name}.json").read_text(encoding="utf-8"))
+def passes_ms(run: Path, model: str) -> dict[int, float]:
+    """Passes by the tokens in them, 0 for one that generates, as llama-bench timed them. [ms]"""
+    rows = json.loads(bench(run, model).read_text(encoding="utf-8"))
     return {r["n_prompt"]: r["avg_ns"] / max(r["n_gen"], 1) / 1e6 for r in rows}
 
 
@@ -161,14 +161,14 @@ def engine_passes(run: Path, draft: Draft) -> list[Record]:
     in llama-bench. Then a draft model reads all of them too, in one pass of its
     own. The pass over one token is that of the server without a draft.
     """
-    reading = draft_ms(run, draft) if draft.model else {}
+    reading = passes_ms(run, draft.model) if draft.model else {}
     return [
         {
             "tokens": row["pl"],
             "ms": 1e3 * row["t_tg"] / row["tg"]
             + (reading.get(row["pl"], 0.0) if row["pl"] > 1 else 0.0),
         }
-        for row in lines(run / BATCHED_PASSES)
+        for row in lines(batched(run, draft.target))
     ]
 
 

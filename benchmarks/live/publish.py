@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +54,14 @@ def publish(run: Path, name: str) -> list[Path]:
     for file in ("run.json", "predictions.json", "comparison.json", "plot.png"):
         if (run / file).exists():
             shutil.copyfile(run / file, target / file)
-    for bench in run.glob("bench-*.json*"):
+    for bench in (*run.glob("bench-*"), *run.glob("batched-*")):
         (target / bench.name).write_text(_without_names(bench.read_text("utf-8")), "utf-8")
     for step in ("calibration", "measurements"):
         _figures(run / f"{step}.jsonl", target / f"{step}.jsonl")
     written = [target, *samples(run)]
-    if _rewritten(lines(target)):
-        written.append(PAGE)
-    return written
+    cog = (sys.executable, "-m", "cogapp", "-r", "-P", str(PAGE))
+    subprocess.run(cog, cwd=ROOT, check=True)
+    return [*written, PAGE]
 
 
 def _without_names(text: str) -> str:
@@ -107,15 +109,3 @@ def counted(page: str) -> dict[str, Any]:
         "accepted": named["accepted_tokens"],
         "accepted_at_least": [int(n) for _, n in sorted(at, key=lambda pair: int(pair[0]))],
     }
-
-
-def _rewritten(block: list[str]) -> bool:
-    """Put the block between its marks; False where the page has none, or has it already."""
-    text = PAGE.read_text(encoding="utf-8")
-    found = re.search(r"(<!-- \[\[\[cog\n[^\]]*benchmarks\.live[^\]]*\]\]\] -->\n)", text)
-    if found is None:
-        return False
-    end = text.index("<!-- [[[end]]] -->", found.end())
-    new = text[: found.end()] + "\n".join(block) + "\n" + text[end:]
-    PAGE.write_text(new, encoding="utf-8")
-    return new != text

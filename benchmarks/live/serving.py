@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from benchmarks.live import engine
 from benchmarks.live.design import CONTEXT, Cell, Draft, Setup, Way
-from benchmarks.live.models import TARGET
 from gammaplan.engines.settings.base import Wanted, settings
 
 DONE = b"stop processing"  # the last line of a request
@@ -24,10 +23,10 @@ COMMON = (
 
 def command(way: Way, drafts: list[Draft]) -> list[str]:
     """The words after the program's name, as `gammaplan plan --engine llama.cpp` writes them."""
+    draft = next(d for d in drafts if way in (d.plain, Way(d.name, way.gamma)))
     if not way.gamma:
-        return ["-m", TARGET]
-    draft = next(d for d in drafts if d.name == way.draft)
-    wanted = Wanted(way.gamma, target=TARGET, draft=draft.model or "DRAFT")
+        return ["-m", draft.target]
+    wanted = Wanted(way.gamma, target=draft.target, draft=draft.model or "DRAFT")
     words = shlex.split(settings("llama.cpp", wanted, method=draft.method).text)[1:]
     for option, value in draft.more:
         if option in words:

@@ -118,14 +118,30 @@ def test_a_record_cut_off_by_an_interrupt_is_dropped(order, tmp_path):
 
 
 def test_every_round_of_a_workload_has_every_way_once_and_the_plain_one_twice():
-    from benchmarks.live.design import FULL, PLAIN
+    from benchmarks.live.design import FULL, Way
 
     turns = Counter(FULL.turns())
-    assert {way.gamma for _, _, way in turns} == set(range(9))
-    assert {n for (_, _, way), n in turns.items() if way != PLAIN} == {1}
-    assert {n for (_, _, way), n in turns.items() if way == PLAIN} == {2}
-    assert sum(turns.values()) == FULL.requests()["measure"]
-    assert len(turns) == FULL.rounds * len(FULL.cells()) * len(FULL.ways())
+    assert {n for (_, _, way), n in turns.items() if way.gamma} == {1}
+    assert {n for (_, _, way), n in turns.items() if not way.gamma} == {2}
+    for draft in FULL.used():
+        for cell in FULL.cells(draft):
+            for turn in range(FULL.rounds):
+                lengths = {
+                    way.gamma
+                    for t, c, way in turns
+                    if (t, c, way.draft) == (turn, cell, draft.name)
+                }
+                assert lengths == set(range(1, 9))
+                assert turns[turn, cell, draft.plain] == 2
+    assert not any(way.draft.endswith("f32") and cell.temperature for _, cell, way in turns)
+    assert Way("plain-f16", 0) in FULL.ways()
+
+
+def test_the_calibration_sees_two_lengths_and_no_others():
+    from benchmarks.live.design import FULL
+
+    assert {way.gamma for _, _, way in FULL.known()} == {0, *FULL.revealed}
+    assert set(Counter(FULL.known()).values()) == {1}
 
 
 def test_no_round_begins_like_the_one_before():
@@ -162,7 +178,7 @@ def test_a_speedup_is_over_the_plain_requests_of_its_own_round():
         {"draft": d, "gamma": g, "cell": cell.name, "turn": t, "timings": timings(tps)}
         for d, g, t, tps in rows
     ]
-    assert speedups(measured, cell, Way("q4_1", 3)) == [1.5, 1.0]
+    assert speedups(measured, cell, Way("q4_1", 3), Way("plain", 0)) == [1.5, 1.0]
 
 
 def test_misses_of_a_lookup_are_in_its_run():
@@ -171,7 +187,7 @@ def test_misses_of_a_lookup_are_in_its_run():
 
     records = [{"timings": timings(100, tokens=101, accepted=20, drafted=60)}]  # 80 passes
     counts = {"rounds": 40, "drafted": 60, "accepted": 20}
-    row = run_row(records, Way("ngram", 2), {"counts": counts, "survival": [0.4, 0.1]})
+    row = run_row(records, Way("ngram", 2), {"counts": counts, "survival": [0.4, 0.1]}, misses=True)
     assert row["mean_length"] == pytest.approx(100 / 80)
     assert row["drafted_per_round"] == pytest.approx(60 / 80)
     assert row["survival"] == "0.2/0.05"
