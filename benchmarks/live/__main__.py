@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from benchmarks.live import engine, models, plot
 from benchmarks.live.calibrate import calibrate, time_passes
 from benchmarks.live.compare import by_length, compare, summary, write
-from benchmarks.live.design import FULL, SMALL, Setup, cache
+from benchmarks.live.design import FULL, ROOT, SMALL, Setup, cache
 from benchmarks.live.measure import measure
 from benchmarks.live.order import PREDICTIONS, OutOfOrder
 from benchmarks.live.predict import predict
@@ -57,7 +57,7 @@ def main() -> int:
             print("\n".join(told(setup, where)))
         elif args.publish:
             for path in publish(_newest(where, args.run), args.publish):
-                print(path)
+                print(path.relative_to(ROOT))
         else:
             return every_step(where, setup, args.run, args.until)
     except (OutOfOrder, RuntimeError, FileNotFoundError) as error:
@@ -77,8 +77,8 @@ def told(setup: Setup, where: Path) -> list[str]:
         f"({', '.join(c.name for c in setup.cells())}); {setup.tokens} tokens a request.",
         f"{count['calibrate']} requests to calibrate at γ {setup.revealed[0]} and "
         f"{setup.revealed[1]}, {count['measure']} to measure in {setup.rounds} interleaved rounds.",
-        *(f"  {step:<20} {time:5.1f} minutes" for step, time in minutes.items()),
-        f"  {'in all, about':<20} {sum(minutes.values()):5.1f} minutes",
+        *(f"  {step:<26} {time:5.1f} minutes" for step, time in minutes.items()),
+        f"  {'in all, about':<26} {sum(minutes.values()):5.1f} minutes",
     ]
 
 

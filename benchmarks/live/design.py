@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TEXTS = ("code", "prose", "list")
 CONTEXT = 512  # tokens that a server has room for
-USUAL = 4.4  # seconds of the mean request of 128 tokens, for the estimate alone
+USUAL = 3.0  # seconds of the mean request of 128 tokens on two cores, for the estimate alone
 PREDICTION, SAMPLING = 7, 11  # seeds: the calibration's own text, and the measurement's
 
 
@@ -150,7 +150,11 @@ class Setup:
         """How long each step takes, about, once the engine is built."""
         each = USUAL * self.tokens / 128 + 0.1
         told = {step: n * each / 60 for step, n in self.requests().items()}
-        return {"llama-bench": 0.3 + 0.05 * self.bench_repeats, **told, "predict and compare": 2.0}
+        return {
+            "llama-bench": 0.8 + 0.05 * self.bench_repeats,
+            **told,
+            "servers, predict, compare": 4.0,
+        }
 
     def as_json(self) -> dict[str, object]:
         """All of it, for the record."""

@@ -14,6 +14,7 @@ def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) ->
         return False
     mpl.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     rows = comparison["configurations"]
     drafts = list(dict.fromkeys(row["draft"] for row in rows))
@@ -27,6 +28,10 @@ def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) ->
         squeeze=False,
         layout="constrained",
     )
+    for panel in axes.flat:
+        panel.set_visible(False)
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.tick_params(labelsize=7, labelbottom=True)
     plans = {(c["draft"], c["cell"]): c["plans"] for c in predictions["configurations"]}
     for row in rows:
         panel = axes[drafts.index(row["draft"])][cells.index(row["cell"])]
@@ -43,11 +48,18 @@ def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) ->
         panel.plot(*zip(*points, strict=True), "o", color="black", ms=3.5, label="measured")
         panel.axhline(1, color="#999999", lw=0.6, zorder=0)
         panel.set_title(f"{row['draft']}, {row['cell']}", fontsize=8)
-        panel.tick_params(labelsize=7)
+        panel.set_visible(True)
     figure.supxlabel("draft length γ", fontsize=9)
     figure.supylabel("speedup over plain decoding", fontsize=9)
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=5, fontsize=8, frameon=False)
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper center",
+        ncols=min(5, 2 * len(cells)),
+        fontsize=8,
+        frameon=False,
+    )
     figure.savefig(file, dpi=150)
     plt.close(figure)
     return True

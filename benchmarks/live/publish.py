@@ -14,7 +14,9 @@ from benchmarks.live.design import HERE, ROOT
 RESULTS = HERE / "results"
 SAMPLES = ROOT / "tests" / "data" / "live"
 PAGE = ROOT / "docs" / "validation.md"
-LARGEST = 400_000  # bytes of a log that goes to the tests
+SAMPLED = (  # servers whose logs go to the tests
+    *("q4_1-8", "q2_k-1", "q2_k-3", "ngram-3", "ngram-8", "ngram-f32-1", "ngram-f32-3"),
+)
 
 
 def latest() -> Path | None:
@@ -36,7 +38,8 @@ def lines(folder: Path | None = None) -> list[str]:
     return [
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
         f"{machine['system']}; {engine['engine']} ({engine['package']}), {engine['compiler']}; "
-        f"{record['setup']['tokens']} tokens a request, {record['setup']['rounds']} rounds; "
+        f"{record['setup']['tokens']} tokens a request, {record['setup']['rounds']} "
+        f"round{'s' * (record['setup']['rounds'] > 1)}; "
         f"predictions written {record['predicted'][:19]}Z, first measurement "
         f"{record['measured'][:19]}Z.",
         "",
@@ -59,7 +62,7 @@ def publish(run: Path, name: str) -> list[Path]:
     for step in ("calibration", "measurements"):
         _figures(run / f"{step}.jsonl", target / f"{step}.jsonl")
     written = [target, *samples(run)]
-    cog = (sys.executable, "-m", "cogapp", "-r", "-P", str(PAGE))
+    cog = (sys.executable, "-m", "cogapp", "-r", "-P", str(PAGE.relative_to(ROOT)))
     subprocess.run(cog, cwd=ROOT, check=True)
     return [*written, PAGE]
 
@@ -81,11 +84,13 @@ def _figures(source: Path, target: Path) -> None:
 def samples(run: Path) -> list[Path]:
     """Whole logs and pages of a few servers, and the counts of /metrics as the truth of both."""
     SAMPLES.mkdir(parents=True, exist_ok=True)
+    for old in (*SAMPLES.glob("*.log"), *SAMPLES.glob("*.prom")):
+        old.unlink()
     truth: dict[str, Any] = {}
     written = []
     for page in sorted(run.glob("servers/measurements-1/*.prom")):
         log = page.with_suffix(".log")
-        if log.stem.endswith(("-1", "-3", "-8")) and log.stat().st_size <= LARGEST:
+        if log.stem in SAMPLED:
             for file in (log, page):
                 shutil.copyfile(file, SAMPLES / file.name)
                 written.append(SAMPLES / file.name)

@@ -72,7 +72,7 @@ class Server:
         self.process.terminate()
         self.process.wait(30)
 
-    def ready(self, patience: float = 120) -> Self:
+    def ready(self, patience: float = 600) -> Self:
         """Wait until it answers."""
         end = time.monotonic() + patience
         while True:
