@@ -95,6 +95,7 @@ OPTIONS = {
         "--spec-draft-n-min": whole(0),
         "--spec-draft-p-min": real(0, 1),
         "--spec-ngram-simple-size-m": whole(1, 1024),
+        "--spec-ngram-simple-size-n": whole(1, 1024),
         "--spec-ngram-mod-n-max": whole(1, 1024),
         "--spec-ngram-mod-n-min": whole(0, 1024),
         "--spec-synth-rates": text,
@@ -325,6 +326,9 @@ def llamacpp(text_, version, old=False):
         kind, "--spec-draft-n-max"
     )
     need((kind in ("draft-mtp", "ngram-simple", "ngram-mod")) == (draft is None), "a draft or none")
+    if kind == "ngram-simple":
+        key = found.get("--spec-ngram-simple-size-n", 12)
+        need(key <= found[own], "a draft shorter than its key, which is dropped")
     need(kind != "ngram-mod" or found["--spec-ngram-mod-n-min"] <= found[own], "48 unless told")
     simulated = None
     if "--spec-synth-rates" in found:

@@ -13,6 +13,7 @@ WORDS = {
     "ngram-mod": "ngram-mod",
 }
 OWN = ("mtp", "ngram", "ngram-mod")
+KEY = 12  # tokens that ngram-simple looks up unless told
 
 
 class LlamaCpp(Writer):
@@ -39,7 +40,10 @@ class LlamaCpp(Writer):
             )
         words += ["--spec-type", WORDS[wanted.method]]
         if wanted.method == "ngram":
-            return shell(*words, "--spec-ngram-simple-size-m", wanted.gamma)
+            words += ["--spec-ngram-simple-size-m", wanted.gamma]
+            if wanted.gamma < KEY:  # what is shorter than its key is never drafted
+                words += ["--spec-ngram-simple-size-n", wanted.gamma]
+            return shell(*words)
         if wanted.method == "ngram-mod":  # its least length is 48 unless told
             longest = ("--spec-ngram-mod-n-max", wanted.gamma)
             return shell(*words, *longest, "--spec-ngram-mod-n-min", wanted.gamma)

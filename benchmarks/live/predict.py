@@ -1,0 +1,185 @@
+"""Step 3, second half: the predictions, by the commands that users have, from the calibration."""
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.live.calibrate import CALIBRATION, batched, bench
+from benchmarks.live.design import Cell, Draft, Setup, Way
+from benchmarks.live.order import PREDICTIONS, lines, may_predict, now
+
+Record = dict[str, Any]
+FROM = {
+    "one": "the plain run and a run at one length",
+    "two": "the plain run and runs at two lengths",
+    "bench": "llama-bench timings, and the acceptance that the log of the one run tells",
+    "passes": "the same, with every pass that the engine makes",
+}
+
+
+def gammaplan(*words: str) -> Record:
+    """What the command answers, as JSON; its findings stay on stderr."""
+    command = [sys.executable, "-m", "gammaplan", *words, "--json", "--quiet"]
+    told = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
+    if told.returncode:
+        raise RuntimeError(f"gammaplan {' '.join(words)}: {told.stderr.strip()}")
+    found: Record = json.loads(told.stdout)
+    return found
+
+
+def of(records: Iterable[Record], way: Way, cell: Cell) -> list[Record]:
+    """The records of a workload served in one way."""
+    return [r for r in records if (r["draft"], r["gamma"], r["cell"]) == (*way, cell.name)]
+
+
+def speed(records: list[Record]) -> float:
+    """Tokens per second over several requests: the tokens of all ÷ the time of all."""
+    tokens = sum(r["timings"]["predicted_n"] - 1 for r in records)  # the first needs no pass
+    return 1e3 * tokens / sum(r["timings"]["predicted_ms"] for r in records)
+
+
+def logged(run: Path, records: list[Record], way: Way, cell: Cell) -> Path:
+    """The real log of a workload: the start of its server, and the lines of its requests."""
+    file = run / "cells" / f"{way.name}--{cell.name}.log"
+    file.parent.mkdir(exist_ok=True)
+    head = (run / "heads" / f"{way.name}.log").read_text(encoding="utf-8", errors="replace")
+    file.write_text(head + "".join(r["log"] for r in records), encoding="utf-8")
+    return file
+
+
+def hits(records: list[Record], rounds: int) -> float:
+    """The share of the target's passes that had a draft to verify."""
+    timings = [r["timings"] for r in records]
+    passes = sum(t["predicted_n"] - 1 - t.get("draft_n_accepted", 0) for t in timings)
+    return min(1.0, rounds / passes)
+
+
+def run_row(records: list[Record], way: Way, fit: Record, *, misses: bool = False) -> Record:
+    """A row of the runs file; where drafts are missing, figures are of all passes, misses too."""
+    found: Record = {"gamma": way.gamma, "tps": speed(records)}
+    if not way.gamma:
+        return found
+    counts, survival = fit["counts"], fit["survival"]
+    share = hits(records, counts["rounds"]) if misses else 1.0
+    found["mean_length"] = 1 + share * counts["accepted"] / counts["rounds"]
+    if survival:
+        found["survival"] = "/".join(repr(share * s) for s in survival)
+    if counts["drafted"] != counts["rounds"] * way.gamma or share < 1:
+        found["drafted_per_round"] = share * counts["drafted"] / counts["rounds"]
+    return found
+
+
+def predict(setup: Setup, run: Path) -> Record:
+    """Predict every configuration in every way, and write it down with the time."""
+    may_predict(run)
+    records = lines(run / CALIBRATION)
+    found = [
+        _configuration(setup, run, records, draft, cell)
+        for draft in setup.used()
+        for cell in setup.cells(draft)
+    ]
+    document = {"written": now(), "from": FROM, "configurations": found}
+    part = run / f"{PREDICTIONS}.part"
+    part.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.rename(run / PREDICTIONS)
+    return document
+
+
+def _configuration(
+    setup: Setup, run: Path, records: list[Record], draft: Draft, cell: Cell
+) -> Record:
+    rows = [run_row(of(records, draft.plain, cell), draft.plain, {})]
+    fits = []
+    for gamma in setup.revealed:
+        way = Way(draft.name, gamma)
+        mine = of(records, way, cell)
+        fits.append(gammaplan("fit", str(logged(run, mine, way, cell))))
+        rows.append(run_row(mine, way, fits[-1]["result"], misses=draft.model is None))
+    inside = run / "inputs"
+    inside.mkdir(exist_ok=True)
+    name = f"{draft.name}--{cell.name}"
+    fit = inside / f"{name}.fit.json"
+    fit.write_text(json.dumps(fits[0]), encoding="utf-8")
+    common = ("--method", draft.method, "--max-gamma", str(max(setup.lengths)))
+    plans = {}
+    for number, way_in in enumerate(("one", "two"), 2):
+        file = inside / f"{name}.{way_in}.csv"
+        _table(file, rows[:number])
+        plans[way_in] = gammaplan("plan", "--runs", str(file), *common)
+    hit: tuple[str, ...] = ()
+    if draft.model is None:
+        first = of(records, Way(draft.name, setup.revealed[0]), cell)
+        share = hits(first, fits[0]["result"]["counts"]["rounds"])
+        hit = ("--hit-rate", repr(share))
+    for way_in in ("bench", "passes"):
+        cost = _cost(run, draft, way_in, inside / f"{draft.name}.{way_in}.json")
+        plans[way_in] = gammaplan("plan", str(fit), cost, *common, *hit)
+    return {
+        "draft": draft.name,
+        "cell": cell.name,
+        "runs": rows,
+        "plans": {name: _kept(plan) for name, plan in plans.items()},
+    }
+
+
+def _table(file: Path, rows: list[Record]) -> None:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _cost(run: Path, draft: Draft, way_in: str, file: Path) -> str:
+    """The cost document of a draft from timed passes."""
+    if not file.exists():
+        timed = bench(run, draft.target)
+        if way_in == "passes":
+            timed = file.with_suffix(".csv")
+            _table(timed, engine_passes(run, draft))
+        drafting = passes_ms(run, draft.model)[0] if draft.model else 0.0
+        words = ("cost", "--verify-curve", str(timed), "--method", draft.method)
+        found = gammaplan(*words, "--draft-ms", repr(drafting))
+        file.write_text(json.dumps(found), encoding="utf-8")
+    return str(file)
+
+
+def passes_ms(run: Path, model: str) -> dict[int, float]:
+    """Passes by the tokens in them, 0 for one that generates, as llama-bench timed them. [ms]"""
+    rows = json.loads(bench(run, model).read_text(encoding="utf-8"))
+    return {r["n_prompt"]: r["avg_ns"] / max(r["n_gen"], 1) / 1e6 for r in rows}
+
+
+def engine_passes(run: Path, draft: Draft) -> list[Record]:
+    """What follows the drafting of a round, by the tokens that it verifies.
+
+    The target gives logits of every token, as in llama-batched-bench and unlike
+    in llama-bench. Then a draft model reads all of them too, in one pass of its
+    own. The pass over one token is that of the server without a draft.
+    """
+    reading = passes_ms(run, draft.model) if draft.model else {}
+    return [
+        {
+            "tokens": row["pl"],
+            "ms": 1e3 * row["t_tg"] / row["tg"]
+            + (reading.get(row["pl"], 0.0) if row["pl"] > 1 else 0.0),
+        }
+        for row in lines(batched(run, draft.target))
+    ]
+
+
+def _kept(plan: Record) -> Record:
+    """What a comparison needs of a plan."""
+    result = plan["result"]
+    keys = ("gamma", "speedup", "low", "high", "expected_tokens", "round_cost")
+    return {
+        "gamma": result["gamma"],
+        "speedup": result["speedup"],
+        "level": (result["prediction"] or {}).get("level"),
+        "rows": [{key: row[key] for key in keys} for row in result["rows"]],
+        "findings": [w["code"] for w in plan["warnings"]],
+    }

@@ -1,0 +1,269 @@
+"""benchmarks/live: predictions come first, and what is made of the records is what they say."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def found():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT))
+        yield
+
+
+@pytest.fixture
+def order():
+    from benchmarks.live import order
+
+    return order
+
+
+def predicted(folder, written="2026-11-30T10:00:00+00:00", **more):
+    document = {"written": written, "configurations": [], **more}
+    (folder / "predictions.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+def record(order, folder, started="2026-11-30T11:00:00+00:00", **more):
+    order.append(
+        folder / "measurements.jsonl",
+        {"started": started, "predictions": order.seal(folder), **more},
+    )
+
+
+def test_nothing_is_measured_without_predictions(order, tmp_path):
+    with pytest.raises(order.OutOfOrder, match=r"no predictions\.json"):
+        order.may_measure(tmp_path)
+    predicted(tmp_path)
+    assert order.may_measure(tmp_path) == order.seal(tmp_path)
+
+
+def test_nothing_is_predicted_once_something_was_measured(order, tmp_path):
+    order.may_predict(tmp_path)
+    predicted(tmp_path)
+    record(order, tmp_path)
+    with pytest.raises(order.OutOfOrder, match="measurements exist"):
+        order.may_predict(tmp_path)
+    (tmp_path / "predictions.json").unlink()
+    with pytest.raises(order.OutOfOrder, match="measurements exist"):
+        order.may_predict(tmp_path)
+
+
+def test_predictions_are_made_once_and_from_a_closed_calibration(order, tmp_path):
+    order.may_calibrate(tmp_path)
+    predicted(tmp_path)
+    with pytest.raises(order.OutOfOrder, match="not made again"):
+        order.may_predict(tmp_path)
+    with pytest.raises(order.OutOfOrder, match="no calibration is added"):
+        order.may_calibrate(tmp_path)
+
+
+def test_predictions_that_were_changed_after_a_measurement_are_refused(order, tmp_path):
+    predicted(tmp_path)
+    record(order, tmp_path)
+    order.checked(tmp_path)
+    predicted(tmp_path, note="better")
+    for step in (order.may_measure, order.checked):
+        with pytest.raises(order.OutOfOrder, match="other predictions"):
+            step(tmp_path)
+
+
+@pytest.mark.parametrize("started", ["2026-11-30T09:59:59+00:00", "2026-11-30T10:00:00+00:00"])
+def test_measurements_from_before_the_predictions_are_not_compared(order, tmp_path, started):
+    predicted(tmp_path)
+    record(order, tmp_path)
+    record(order, tmp_path, started=started)
+    with pytest.raises(order.OutOfOrder, match="1 measurements began before"):
+        order.checked(tmp_path)
+
+
+def test_nothing_measured_is_nothing_to_compare(order, tmp_path):
+    predicted(tmp_path)
+    with pytest.raises(order.OutOfOrder, match="nothing was measured"):
+        order.checked(tmp_path)
+
+
+def test_the_steps_themselves_keep_the_order(order, tmp_path):
+    from benchmarks.live.calibrate import calibrate, time_passes
+    from benchmarks.live.compare import compare
+    from benchmarks.live.design import SMALL
+    from benchmarks.live.measure import measure
+    from benchmarks.live.predict import predict
+
+    for step in (lambda: measure(tmp_path, SMALL, tmp_path), lambda: compare(SMALL, tmp_path)):
+        with pytest.raises(order.OutOfOrder):
+            step()
+    predicted(tmp_path)
+    for step in (
+        lambda: predict(SMALL, tmp_path),
+        lambda: calibrate(tmp_path, SMALL, tmp_path),
+        lambda: time_passes(tmp_path, SMALL, tmp_path),
+    ):
+        with pytest.raises(order.OutOfOrder):
+            step()
+
+
+def test_a_record_cut_off_by_an_interrupt_is_dropped(order, tmp_path):
+    file = tmp_path / "records.jsonl"
+    order.append(file, {"n": 1})
+    with file.open("a", encoding="utf-8") as out:
+        out.write('{"n": 2, "te')
+    assert order.lines(file) == [{"n": 1}]
+    order.append(file, {"n": 3})
+    assert order.lines(file) == [{"n": 1}, {"n": 3}]
+
+
+def test_every_round_of_a_workload_has_every_way_once_and_the_plain_one_twice():
+    from benchmarks.live.design import FULL, Way
+
+    turns = Counter(FULL.turns())
+    assert {n for (_, _, way), n in turns.items() if way.gamma} == {1}
+    assert {n for (_, _, way), n in turns.items() if not way.gamma} == {2}
+    for draft in FULL.used():
+        for cell in FULL.cells(draft):
+            for turn in range(FULL.rounds):
+                lengths = {
+                    way.gamma
+                    for t, c, way in turns
+                    if (t, c, way.draft) == (turn, cell, draft.name)
+                }
+                assert lengths == set(range(1, 9))
+                assert turns[turn, cell, draft.plain] == 2
+    assert not any(way.draft.endswith("f32") and cell.temperature for _, cell, way in turns)
+    assert Way("plain-f16", 0) in FULL.ways()
+
+
+def test_the_calibration_sees_two_lengths_and_no_others():
+    from benchmarks.live.design import FULL
+
+    assert {way.gamma for _, _, way in FULL.known()} == {0, *FULL.revealed}
+    assert set(Counter(FULL.known()).values()) == {1}
+
+
+def test_no_round_begins_like_the_one_before():
+    from benchmarks.live.design import FULL
+
+    first = {}
+    for turn, cell, way in FULL.turns():
+        first.setdefault((turn, cell), way)
+    for cell in FULL.cells():
+        assert len({first[turn, cell] for turn in range(FULL.rounds)}) == FULL.rounds
+
+
+def test_the_full_run_is_planned_to_end_in_time():
+    from benchmarks.live.__main__ import BUILD
+    from benchmarks.live.design import FULL
+
+    assert sum(FULL.minutes().values()) + BUILD < 36
+
+
+def timings(tps, tokens=128, accepted=0, drafted=0):
+    told = {"predicted_n": tokens, "predicted_ms": 1e3 * (tokens - 1) / tps}
+    told["predicted_per_second"] = tps
+    return told | {"draft_n": drafted, "draft_n_accepted": accepted}
+
+
+def test_a_speedup_is_over_the_plain_requests_of_its_own_round():
+    from benchmarks.live.compare import speedups
+    from benchmarks.live.design import Cell, Way
+
+    cell = Cell("code", 0.0)
+    rows = [("plain", 0, 0, 50), ("plain", 0, 0, 150), ("plain", 0, 1, 50), ("q4_1", 3, 0, 150)]
+    rows += [("q4_1", 3, 1, 50)]
+    measured = [
+        {"draft": d, "gamma": g, "cell": cell.name, "turn": t, "timings": timings(tps)}
+        for d, g, t, tps in rows
+    ]
+    assert speedups(measured, cell, Way("q4_1", 3), Way("plain", 0)) == [1.5, 1.0]
+
+
+def test_misses_of_a_lookup_are_in_its_run():
+    from benchmarks.live.design import Way
+    from benchmarks.live.predict import run_row
+
+    records = [{"timings": timings(100, tokens=101, accepted=20, drafted=60)}]  # 80 passes
+    counts = {"rounds": 40, "drafted": 60, "accepted": 20}
+    row = run_row(records, Way("ngram", 2), {"counts": counts, "survival": [0.4, 0.1]}, misses=True)
+    assert row["mean_length"] == pytest.approx(100 / 80)
+    assert row["drafted_per_round"] == pytest.approx(60 / 80)
+    assert row["survival"] == "0.2/0.05"
+    full = {"counts": {"rounds": 40, "drafted": 80, "accepted": 20}, "survival": [0.4, 0.1]}
+    row = run_row(records, Way("q4_1", 2), full)
+    assert row["mean_length"] == 1.5
+    assert "drafted_per_round" not in row
+
+
+def plan(gamma, **speedups):
+    rows = [{"gamma": 0, "speedup": 1.0, "low": 1.0, "high": 1.0}]
+    rows += [
+        {"gamma": int(g[1:]), "speedup": s, "low": 0.9 * s, "high": 1.1 * s}
+        for g, s in speedups.items()
+    ]
+    return {"gamma": gamma, "rows": rows}
+
+
+def test_a_plan_is_scored_on_the_lengths_that_it_was_not_shown():
+    from benchmarks.live.compare import _score
+
+    true = {0: 1.0, 1: 1.2, 2: 1.25, 3: 1.0}
+    score = _score(plan(1, g1=1.25, g2=1.0, g3=1.0), true, 2, (3,))
+    assert score["regret"] == pytest.approx(1.25 / 1.2 - 1)
+    assert score["errors"] == pytest.approx({1: 1.25 / 1.2 - 1, 2: -0.2})
+    assert (score["held"], score["ranged"]) == (1, 2)
+    assert _score(plan(0, g1=0.8), true, 2, ())["regret"] == 0.25
+
+
+def test_the_counts_of_a_page_are_read_by_eye():
+    from benchmarks.live.publish import counted
+
+    page = (ROOT / "tests/data/samples/llamacpp/metrics_low_precision.prom").read_text("utf-8")
+    with pytest.raises(KeyError):  # totals of that page are rounded: no truth
+        counted(page)
+    names = {"num_drafts": 4, "num_draft_tokens": 8, "num_accepted_tokens": 5}
+    text = "".join(f"llamacpp:spec_decode_{name}_total {n}\n" for name, n in names.items())
+    for position, n in enumerate((3, 2)):
+        at = f'{{position="{position}"}}'
+        text += f"llamacpp:spec_decode_num_accepted_tokens_per_pos_total{at} {n}\n"
+    assert counted(text) == {
+        "rounds": 4,
+        "drafted": 8,
+        "accepted": 5,
+        "accepted_at_least": [3, 2],
+    }
+
+
+def test_an_interrupted_measurement_is_gone_on_with(order, tmp_path, monkeypatch):
+    from benchmarks.live import measure as step
+    from benchmarks.live.design import SMALL
+
+    asked = []
+
+    class Stopping:
+        def __init__(self, after):
+            self.after = after
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+        def ask(self, way, cell, tokens, seed, more):
+            if not self.after:
+                raise KeyboardInterrupt
+            self.after -= 1
+            asked.append((more["turn"], cell.name, *way))
+            record(order, tmp_path, draft=way.draft, gamma=way.gamma, cell=cell.name, **more)
+
+    predicted(tmp_path)
+    monkeypatch.setattr(step, "session", lambda *_: Stopping(4))
+    with pytest.raises(KeyboardInterrupt):
+        step.measure(tmp_path, SMALL, tmp_path)
+    monkeypatch.setattr(step, "session", lambda *_: Stopping(-1))
+    measured = step.measure(tmp_path, SMALL, tmp_path)
+    assert asked == [(turn, cell.name, *way) for turn, cell, way in SMALL.turns()]
+    assert len(measured) == SMALL.requests()["measure"]
