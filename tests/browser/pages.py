@@ -3,10 +3,6 @@
 import json
 from pathlib import Path
 
-MODEL = ("alpha", "c", "overhead", "verify_slope")
-DOCUMENT = ("acceptance_factor", "cost_factor")
-NUMBER = "const v = {}.dataset.value; return v === undefined ? null : v"
-
 
 class Page:
     """The page in `path`, opened afresh; `document` is what it was made of."""
@@ -51,8 +47,24 @@ class Page:
         return {int(gamma): float(value) for gamma, value in self.run(script)}
 
     def press(self, slider: str, *keys: str) -> None:
-        """Move a slider by its keys."""
-        self.find(f"#{slider}").send_keys(*keys)
+        """Move a slider by its keys, such as "ARROW_LEFT"."""
+        self.find(f"#{slider}").send_keys(*(key_named(key) for key in keys))
+
+    def tab(self) -> str:
+        """What has the focus after one more TAB: its id, else how its text begins."""
+        self.driver.switch_to.active_element.send_keys(key_named("TAB"))
+        return self.run(
+            "const e = document.activeElement; return e.id || e.textContent.slice(0, 4)"
+        )
+
+    def has_dialog(self) -> bool:
+        """Whether the page has opened an alert."""
+        from selenium.common.exceptions import NoAlertPresentException
+
+        try:
+            return self.driver.switch_to.alert is not None
+        except NoAlertPresentException:
+            return False
 
     def drag(self, slider: str, value: float) -> None:
         """Move a slider to a value, as a pointer would."""
@@ -75,3 +87,10 @@ class Page:
         entries = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
         sent = [e for e in entries if e["method"] == "Network.requestWillBeSent"]
         return [e["params"]["request"]["url"] for e in sent]
+
+
+def key_named(name: str) -> str:
+    """A key as selenium sends it; selenium is there only where a browser is."""
+    from selenium.webdriver.common.keys import Keys
+
+    return str(getattr(Keys, name))

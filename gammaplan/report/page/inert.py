@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from gammaplan.report.plain import printable
 
 TOKEN = re.compile(r"[^\s\"'`,;=|()\[\]{}<>]+")
-ROOTED = re.compile(r"[/\\~]|\.{1,2}[/\\]|[A-Za-z]:[/\\]")
+ROOTED = re.compile(r"[/\\][^/\\]+[/\\]|~[^/\\]*[/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]")
 ENDING = re.compile(r"\.[A-Za-z]\w{0,9}$")
 SLASH = re.compile(r"[/\\]")
 

@@ -151,10 +151,11 @@ function lastWhere(holds, start) {
   }
   let low = start + Math.floor(step / 2);
   let high = start + step;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
+  let middle = Math.floor((low + high) / 2);
+  while (low < middle && middle < high) {
     if (holds(middle)) low = middle;
     else high = middle;
+    middle = Math.floor((low + high) / 2);
   }
   return low;
 }
