@@ -18,9 +18,9 @@ DECIDED = """
       : geometric(law.alpha) : documentLaw({ model: "beta_geometric", parameters: law }, 1),
       cost.table ? tableCost(cost.table) : linearCost(cost.slope, cost.overhead), limit, 0.03);
     const text = (v) => (v === null ? "nan" : String(v).replace("Infinity", "inf"));
-    const { band } = found;
-    return [found.gamma, found.speedup, found.tokens, found.cost, found.ceiling, band.low, band.high]
-      .map(text).concat(band.plain)"""
+    const { gamma, speedup, tokens, cost: passes, ceiling, band } = found;
+    return [gamma, speedup, tokens, passes, ceiling, band.low, band.high].map(text)
+      .concat(band.plain)"""
 
 
 @pytest.fixture(scope="module")
