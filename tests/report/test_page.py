@@ -40,7 +40,7 @@ def test_the_policy_allows_the_scripts_and_the_style_of_the_page_and_nothing_els
 
 def test_a_page_names_no_other_place():
     page = filled({})
-    assert re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?[^"')]+""", page) == []
+    assert re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?[^"'#)]+""", page) == []
     assert set(re.findall(r"https?://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
 
 

@@ -40,7 +40,7 @@ def page_facts(
         f"answer by {document.get('generator')}, {document['schema']}.",
         "findings": [
             {"level": w["level"], "message": w["message"], "from": w.get("from", "")}
-            for w in document["warnings"]
+            for w in sorted(document["warnings"], key=lambda w: w["level"] == "note")
         ],
         "parts": [_part(command, answer, document) for answer in answers],
     }

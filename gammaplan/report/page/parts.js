@@ -70,6 +70,7 @@ function drawLengths() {
     ["γ", (row) => String(row.gamma)],
     ["speedup", (row) => shown(row.speedup, times)],
     ["with the sliders", () => ""],
+    ["", (row) => notes(row).join(", ")],
   ];
   if (some("low")) {
     columns.push([`${plain(100 * part.level)} % interval`, (row) => (row.gamma ? shown(row.low, (v) => `${v.toFixed(2)} to ${row.high.toFixed(2)}`) : "")]);
@@ -79,10 +80,9 @@ function drawLengths() {
   if (some("ms_per_token")) columns.push(["ms per token", (row) => shown(row.ms_per_token, (v) => v.toFixed(2))]);
   columns.push(["tokens per round", (row) => shown(row.expected_tokens, (v) => v.toFixed(3))]);
   columns.push(["round cost", (row) => shown(row.round_cost, (v) => v.toFixed(2))]);
-  columns.push(["", (row) => notes(row).join(", ")]);
   const heads = columns.map(([name]) => ({ name, number: name !== "" }));
   const made = table(heads, part.rows.map((row) => columns.map(([, write]) => write(row))));
-  made.tHead.rows[0].lastElementChild.replaceChildren(element("span", "note", "spoken"));
+  made.tHead.rows[0].cells[3].replaceChildren(element("span", "note", "spoken"));
   [...made.tBodies[0].rows].forEach((line, i) => {
     const row = part.rows[i];
     const head = element("th", String(row.gamma), "number");
@@ -146,7 +146,10 @@ async function copy(code, button, note) {
 }
 
 function drawFindings() {
+  const grave = facts.findings.filter(({ level }) => level !== "note").length;
   byId("findings-section").hidden = !facts.findings.length;
+  byId("warned").hidden = !grave;
+  byId("warnings").textContent = `${grave} ${grave === 1 ? "warning" : "warnings"} about the input`;
   byId("findings").replaceChildren(
     ...facts.findings.map(({ level, message, from }) => {
       const item = element("li", undefined, level);
