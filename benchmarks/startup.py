@@ -16,7 +16,7 @@ from measure import process, ratio, report
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 TYPERS = ("typer==0.28.0", "typer")
-TARGET, PLAN_TARGET = 1.15, 1.3
+TARGET, PLAN_TARGET, REPORT_TARGET = 1.15, 1.3, 1.5
 TABLE = ("table", "--alpha", "0.8", "--c", "0.1")
 
 RIVALS = {
@@ -105,6 +105,15 @@ def measure(binaries: Path) -> None:
     for what, (arguments, rival, target) in cases.items():
         app = process([python, "-c", f"from {rival} import app; app()"], env)
         report(what, ratio(process([ours, *arguments], env), app), at_most=target)
+    answer, page = str(binaries / "plan.json"), str(binaries / "page.html")
+    made = subprocess.run([ours, *plan, "--json"], check=True, env=env, capture_output=True)
+    Path(answer).write_bytes(made.stdout)
+    planning = process([ours, *plan], env)
+    for what, arguments in {
+        "report / plan": ("report", answer, "-o", page),
+        "plan --report / plan": (*plan, "--report", page),
+    }.items():
+        report(what, ratio(process([ours, *arguments], env), planning), at_most=REPORT_TARGET)
     imported = process([python, "-c", "import typer"], env)
     found = ratio(process([ours, "--version"], env), imported)
     report('--version / python -c "import typer"', found, at_most=TARGET)

@@ -75,6 +75,12 @@ def test_csv_and_markdown_load_no_rich_table(loaded, form):
     assert loaded(f"table --alpha 0.8 --c 0.1 --format {form}", "rich.table") == []
 
 
+def test_a_plan_loads_nothing_of_pages_unless_it_writes_one(loaded):
+    names = ("gammaplan.cli.pages", "gammaplan.report.page")
+    assert loaded("plan --alpha 0.8 --c 0.1", *names) == []
+    assert loaded("plan --alpha 0.8 --c 0.1 --report /dev/null", *names, "scipy") == [*names]
+
+
 def test_every_command_imports_and_is_a_function_of_its_module():
     from gammaplan.cli.app import COMMANDS
 

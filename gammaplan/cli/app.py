@@ -29,6 +29,7 @@ COMMANDS = {
     "tree": "Know how often each child is accepted: the best draft tree, or a chain instead.",
     "adapt": "Have a trace, or an idea how α varies: whether an adaptive length is worth it.",
     "simulate": "Know α, or have logits: rounds played out, and whether a rule is lossless.",
+    "report": "Have an answer: one page to send, with its curve to play with and what it rests on.",
     "schema": "The JSON Schema of a command's document.",
 }
 CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended

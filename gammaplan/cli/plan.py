@@ -66,6 +66,15 @@ Textbook = Annotated[
         rich_help_panel=PLAN,
     ),
 ]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Write the plan as a page too, as report does.",
+        rich_help_panel=o.OUTPUT,
+    ),
+]
 
 
 @grouped
@@ -93,6 +102,7 @@ def plan(
     prior_engine: b.PriorEngine = None,
     require_speedup: o.RequireSpeedup = None,
     require_gamma_in_band: o.RequireGammaInBand = None,
+    report: Report = None,
     output: OutputFlags = AS_TABLE,
 ) -> None:
     """Have reports, timings or runs: the draft length to use, and what to measure next.
@@ -145,6 +155,10 @@ def plan(
         )
     elif (name := first_given(target=target, draft=draft, mtp_layers=mtp_layers)) is not None:
         raise typer.BadParameter(f"{name} needs --engine, whose settings it goes into")
+    if report is not None:
+        from gammaplan.cli.pages import write_page
+
+        write_page(report, "plan", done.cases, done.result)
     show(
         "plan",
         inputs=done.cases.inputs,

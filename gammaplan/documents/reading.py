@@ -21,6 +21,11 @@ ADVICE = ("optimum", "plan")  # commands whose `gamma` is an answer
 
 def read_document(stream: BinaryIO, source: str) -> Document:
     """The gammaplan document in a stream; `source` names it in messages."""
+    return as_document(read_json(stream, source), source)
+
+
+def read_json(stream: BinaryIO, source: str) -> Any:  # Any: parsed JSON
+    """What the JSON in a stream says; `source` names it in messages."""
     try:
         data = stream.read(LARGEST_DOCUMENT + 1)
     except OSError as error:
@@ -28,10 +33,9 @@ def read_document(stream: BinaryIO, source: str) -> Document:
     if len(data) > LARGEST_DOCUMENT:
         raise InputError(f"{source}: is larger than a document may be, {LARGEST_DOCUMENT:,} bytes")
     try:
-        whole = msgspec.json.decode(data)
+        return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: is not JSON: {error}") from None
-    return as_document(whole, source)
 
 
 def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON

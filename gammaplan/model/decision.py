@@ -332,8 +332,7 @@ def _last(holds: Callable[[float], bool], start: float) -> float:
             return math.inf
         step *= 2
     low, high = start + step // 2, start + step
-    while high - low > 1:
-        middle = (low + high) // 2
+    while low < (middle := (low + high) // 2) < high:  # past 2**53 neighbours are 2 apart
         low, high = (middle, high) if holds(middle) else (low, middle)
     return int(low)
 

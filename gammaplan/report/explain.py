@@ -46,16 +46,25 @@ def print_explain(result: ExplainResult, inputs: Mapping[str, object]) -> None:
 def _print_one(out: Console, result: ExplainResult) -> None:
     """The verdict in one line, the speeds, the parts of a round and what would be needed."""
     say(out, headline(result), style="bold")
-    say(out, _speeds(result))
-    doubtful = result["verdict"] == "baseline_suspect"
-    if not doubtful:
-        say(out, _best(result))
-        say(out, _needed(result))
+    for line in reasons(result):
+        say(out, line)
     out.print()
     out.print(_parts(result))
-    if result["levers"] and not doubtful:
+    if result["levers"] and not doubtful(result):
         out.print()
         out.print(_levers(result))
+
+
+def reasons(result: ExplainResult) -> list[str]:
+    """The speeds and, where the run can be believed, what would be needed: a line each."""
+    if doubtful(result):
+        return [_speeds(result)]
+    return [_speeds(result), _best(result), _needed(result)]
+
+
+def doubtful(result: ExplainResult) -> bool:
+    """Whether the run itself cannot be right."""
+    return result["verdict"] == "baseline_suspect"
 
 
 def headline(result: ExplainResult) -> str:
@@ -130,15 +139,19 @@ def _parts(result: ExplainResult) -> Table:
     for name in ("passes", "share", *(["ms"] if timed else [])):
         table.add_column(name, justify="right")
     table.add_column("", no_wrap=True)
-    known = {part["name"] for part in result["parts"]}
-    for part in result["parts"]:
-        name = PARTS[part["name"]]
-        if part["name"] == "unexplained" and not {"draft", "verify"} <= known:
-            name = UNTIMED if "draft" not in known else "verification and overhead"
+    for part, name in zip(result["parts"], part_names(result), strict=True):
         cells = [name, f"{part['target_passes']:.3f}", percent(part["share"], 0)]
         cells += [f"{part['ms']:.2f}" if part["ms"] is not None else "-"] if timed else []
         table.add_row(*cells, bar(part["share"], WIDTH))
     return table
+
+
+def part_names(result: ExplainResult) -> list[str]:
+    """What the parts of a round are called, given which of them were timed."""
+    known = {part["name"] for part in result["parts"]}
+    rest = UNTIMED if "draft" not in known else "verification and overhead"
+    names = PARTS if {"draft", "verify"} <= known else PARTS | {"unexplained": rest}
+    return [names[part["name"]] for part in result["parts"]]
 
 
 def _levers(result: ExplainResult) -> Table:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gammaplan.shapes.batches import ScheduleShape
     from gammaplan.shapes.planning import PlanResult
 
+CHECK = "with the acceptance of the plan simulated (what it writes is no answer)"
+
 
 def print_schedule(out: Console, result: PlanResult) -> None:
     """The schedule in one line, its ranges, and where speculation stops to pay."""
@@ -25,11 +27,11 @@ def print_schedule(out: Console, result: PlanResult) -> None:
         table.add_column(name, justify="right")
     for part in result["schedule"]:
         gain = "" if part["gain"] is None else percent(part["gain"])
-        cells = [_batches(part), str(part["gamma"]), times(part["speedup"])]
+        cells = [batches(part), str(part["gamma"]), times(part["speedup"])]
         table.add_row(*(Text(c) for c in (*cells, percent(part["loss"]), gain)))
     out.print(table)
     say(out, "speedup: the smallest of the planned batches in the range")
-    say(out, _crossover(result))
+    say(out, crossover(result))
 
 
 def headline(result: PlanResult) -> str:
@@ -41,17 +43,19 @@ def headline(result: PlanResult) -> str:
             return "Do not speculate at any batch size: no length pays."
         tolerance = percent(result["band"]["tolerance"], 0)
         return f"Use γ = {gamma} at every batch size: no batch loses more than {tolerance}."
-    return "Use " + ", ".join(f"γ {p['gamma']} at batch {_batches(p)}" for p in parts) + "."
+    return "Use " + ", ".join(f"γ {p['gamma']} at batch {batches(p)}" for p in parts) + "."
 
 
-def _batches(part: ScheduleShape) -> str:
+def batches(part: ScheduleShape) -> str:
+    """The batch sizes of a range: 1, 2..8, 16+."""
     low, high = part["batch_low"], part["batch_high"]
     if high is None:
         return f"{low}+"
     return f"{low}" if low == high else f"{low}..{high}"
 
 
-def _crossover(result: PlanResult) -> str:
+def crossover(result: PlanResult) -> str:
+    """Up to which batch size speculation pays."""
     point = result["crossover"]
     if point is None or (point["pays_to"] is None and point["loses_from"] is None):
         return ""
@@ -72,8 +76,7 @@ def print_settings(out: Console, result: PlanResult) -> None:
         out.print()
         say(
             out,
-            f"To check the speedup on {engine}, with the acceptance of the plan simulated (what it "
-            "writes is no answer):",
+            f"To check the speedup on {engine}, {CHECK}:",
         )
         _verbatim(text)
 

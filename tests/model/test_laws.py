@@ -1,5 +1,6 @@
 """What holds for every alpha, c and gamma; near-ties are settled in exact arithmetic."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -251,3 +252,9 @@ def test_conversions_of_arrays_agree_with_scalars(a, gamma):
     whole = gp.alpha_from_mean_length(lengths, gamma)
     one_by_one = [gp.alpha_from_mean_length(length, gamma) for length in lengths.tolist()]
     assert_allclose(whole, one_by_one, rtol=1e-15)  # numpy rounds its vector functions apart
+
+
+def test_a_tail_that_is_always_accepted_has_an_answer_where_no_draft_pays():
+    law = gp.PerPosition((0.9, 0.8, 0.7, 0.75), beyond=1)
+    found = gp.decide(law, gp.LinearCost(0.4, overhead=1.5))
+    assert (found.gamma, found.c_range) == (0, (pytest.approx(0.378), math.inf))
