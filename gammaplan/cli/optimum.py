@@ -1,9 +1,16 @@
 """gammaplan optimum: the best draft length, why, and what would help most."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from gammaplan.cli import options as o
 from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
+
+if TYPE_CHECKING:
+    from gammaplan.cli.deciding import Search
+    from gammaplan.cli.evidence import Cases
+
+SHOWN, MOST_SHOWN = 12, 48  # lengths of its picture: at least to this one, in so many steps
 
 
 @grouped
@@ -35,9 +42,10 @@ def optimum(
     out = Output.of(*output)
     cases = gather(files, alpha=alpha, cost=cost, pick=pick)
     cases.note_gamma(gamma)
+    search = Search(max_gamma, tolerance, gamma)
     result, failed = answer(
         cases,
-        Search(max_gamma, tolerance, gamma),
+        search,
         require_speedup=require_speedup,
         in_band=require_gamma_in_band,
     )
@@ -49,8 +57,28 @@ def optimum(
         findings=cases.findings,
         out=out,
         render=_render,
+        plotted=lambda: ("table", _curve(cases, search, result)),
         failed_gates=failed,
     )
+
+
+def _curve(cases: "Cases", search: "Search", result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The table of lengths from 0 to beyond the best, for a picture of it."""
+    from gammaplan.cli.deciding import answer
+    from gammaplan.cli.table import table_result
+    from gammaplan.cli.values import Lengths
+
+    best = {part["gamma"] or 0 for part in result.get("groups", [result])}
+    last = max(SHOWN, 2 * max(best))
+    shown = sorted({*range(0, last + 1, -(-last // MOST_SHOWN)), *best})
+    table, _ = answer(
+        cases,
+        search,
+        require_speedup=None,
+        in_band=None,
+        shape=lambda case, optimum: table_result(case, optimum, Lengths(shown)),
+    )
+    return table
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -109,20 +109,21 @@ class Steps(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """Bars from zero to `y`, as wide as `width`."""
+    """Bars from zero, `width` wide: to `y` at each x, or along x to `x` at each y."""
 
     x: Values
     y: Values
     label: str = ""
     series: int = 0
     width: float = 0.8
+    along: Direction = "y"
 
 
 class Cells(NamedTuple):
     """A map: a value a cell, darker where it is larger, `texts` in the cells.
 
     `values[i][j]` stands at y = i and x = j; both axes have names. `label`
-    says what the shade means where the cells have no text.
+    says what the shade means, whose ends are then shown beside the map.
     """
 
     values: Sequence[Values]
@@ -138,7 +139,7 @@ class Edges(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes of a tree with their texts, as far as there is room for them."""
+    """The nodes of a tree, each with its text below it where there is room for all."""
 
     x: Sequence[float]
     y: Sequence[float]
