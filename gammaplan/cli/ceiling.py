@@ -6,12 +6,8 @@ from gammaplan.cli import options as o
 from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from gammaplan.cli.evidence import Case
     from gammaplan.shapes.answers import CeilingResult
-
-SHOWN = 24  # the longest draft of its picture
 
 
 @grouped
@@ -45,18 +41,8 @@ def ceiling(
         findings=cases.findings,
         out=out,
         render=_render,
-        plotted=lambda: ("tokens", _curve(cases.cases)),
+        plotted=_plotted,
     )
-
-
-def _curve(cases: "Sequence[Case]") -> "Mapping[str, Any]":
-    """The tokens per round that rise to the ceiling, for a picture of it."""
-    from gammaplan.cli.tokens import tokens_result
-    from gammaplan.cli.values import Lengths
-
-    lengths = Lengths(range(SHOWN + 1))
-    parts = [tokens_result(case, lengths, several=len(cases) > 1) for case in cases]
-    return parts[0] if len(parts) == 1 else {"groups": parts}
 
 
 def _result(case: "Case", *, several: bool) -> "CeilingResult":
@@ -74,6 +60,12 @@ def _result(case: "Case", *, several: bool) -> "CeilingResult":
         "acceptance": case.acceptance_shape,
     }
     return {"labels": dict(case.labels), **result} if several else result
+
+
+def _plotted(result: Any) -> Any:  # Any: the result, and what its picture shows besides
+    from gammaplan.cli import plotted
+
+    return plotted.each(result, plotted.tokens)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

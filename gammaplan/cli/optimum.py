@@ -1,16 +1,9 @@
 """gammaplan optimum: the best draft length, why, and what would help most."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gammaplan.cli import options as o
 from gammaplan.cli.flags import AS_TABLE, NO_COST, CostFlags, OutputFlags, grouped
-
-if TYPE_CHECKING:
-    from gammaplan.cli.deciding import Search
-    from gammaplan.cli.evidence import Cases
-
-SHOWN, MOST_SHOWN = 12, 48  # lengths of its picture: at least to this one, in so many steps
 
 
 @grouped
@@ -42,10 +35,9 @@ def optimum(
     out = Output.of(*output)
     cases = gather(files, alpha=alpha, cost=cost, pick=pick)
     cases.note_gamma(gamma)
-    search = Search(max_gamma, tolerance, gamma)
     result, failed = answer(
         cases,
-        search,
+        Search(max_gamma, tolerance, gamma),
         require_speedup=require_speedup,
         in_band=require_gamma_in_band,
     )
@@ -57,28 +49,15 @@ def optimum(
         findings=cases.findings,
         out=out,
         render=_render,
-        plotted=lambda: ("table", _curve(cases, search, result)),
+        plotted=_plotted,
         failed_gates=failed,
     )
 
 
-def _curve(cases: "Cases", search: "Search", result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The table of lengths from 0 to beyond the best, for a picture of it."""
-    from gammaplan.cli.deciding import answer
-    from gammaplan.cli.table import table_result
-    from gammaplan.cli.values import Lengths
+def _plotted(result: Any) -> Any:  # Any: the result, and what its picture shows besides
+    from gammaplan.cli import plotted
 
-    best = {part["gamma"] or 0 for part in result.get("groups", [result])}
-    last = max(SHOWN, 2 * max(best))
-    shown = sorted({*range(0, last + 1, -(-last // MOST_SHOWN)), *best})
-    table, _ = answer(
-        cases,
-        search,
-        require_speedup=None,
-        in_band=None,
-        shape=lambda case, optimum: table_result(case, optimum, Lengths(shown)),
-    )
-    return table
+    return plotted.each(result, plotted.speedups)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -35,7 +35,7 @@ def tokens(
     lengths = gamma or Lengths(range(1, 13))
     cases = gather(files, alpha=alpha, cost=NO_COST, pick=pick, cost_needed=False)
     cases.note("gamma", list(lengths), "flag" if gamma else "default")
-    parts = [tokens_result(case, lengths, several=len(cases.cases) > 1) for case in cases.cases]
+    parts = [_result(case, lengths, several=len(cases.cases) > 1) for case in cases.cases]
     show(
         "tokens",
         inputs=cases.inputs,
@@ -47,8 +47,7 @@ def tokens(
     )
 
 
-def tokens_result(case: "Case", lengths: Lengths, *, several: bool) -> "TokensResult":
-    """The tokens per round of one case over the lengths asked for."""
+def _result(case: "Case", lengths: Lengths, *, several: bool) -> "TokensResult":
     from gammaplan.documents.writing import finite
 
     law = case.acceptance

@@ -47,13 +47,18 @@ def flags(panel: Panel) -> tuple[list[Flag], list[Flag]]:
         text = shortened(printable(mark.label), MOST_LABEL)
         colour = style(QUIET if isinstance(mark, Span) else mark.series).colour
         if isinstance(mark, Rule | Span):
-            at = mark.at if isinstance(mark, Rule) else (mark.low + mark.high) / 2
+            at = mark.at if isinstance(mark, Rule) else _middle(mark)
             along = panel.x if mark.axis == "x" else panel.y
             (above if mark.axis == "x" else beside).append(Flag(text, share(along, at), colour))
         else:
             end, at = _end(panel, mark)
             beside.append(Flag(text, at, colour, end))
     return beside, above
+
+
+def _middle(span: Span) -> float:
+    """Where the label of a span stands: at its left, or halfway up."""
+    return span.low if span.axis == "x" else (span.low + span.high) / 2
 
 
 def _end(panel: Panel, mark: Line | Points | Area | Steps | Bars | Nodes) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from matplotlib.axes import Axes
 
-from gammaplan.report.drawing.marks import INK, shade
+from gammaplan.report.drawing.marks import INK, SHADES, legible, shade
 from gammaplan.report.drawing.pen import TEXT, Box, Ruler
 from gammaplan.report.picture import Cells, Nodes, Panel
 from gammaplan.report.plain import printable
@@ -23,13 +23,12 @@ def cell_texts(axes: Axes, ruler: Ruler, cells: Cells, box: Box) -> None:
     for i, row in enumerate(cells.texts):
         for j, text in enumerate(row):
             value = cells.values[i][j]
-            dark = value is not None and float(scale(value)) > 0.55
             axes.text(
                 j,
                 i,
                 printable(text),
                 fontsize=size,
-                color="white" if dark else INK,
+                color=legible(SHADES(scale(value))) if value is not None else INK,
                 ha="center",
                 va="center",
                 parse_math=False,

@@ -75,6 +75,13 @@ def shade(cells: Cells) -> Normalize:
     return Normalize(low, high if high > low else low + 1)
 
 
+def legible(ground: tuple[float, ...]) -> str:
+    """White or ink, whichever stands out more on this ground (relative luminance, WCAG 2)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in ground[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "white" if luminance < 0.2 else INK
+
+
 def _line(axes: Axes, mark: Line, order: int) -> None:
     look = style(mark.series)
     shown = mark.points and len(mark.x) <= MOST_POINTS

@@ -93,7 +93,10 @@ def _short(axis: Axis | None) -> Axis | None:
 def _right(frame: Frame, ruler: Ruler) -> float:
     """The room that a panel needs on its right."""
     labels = ruler.widest([f.text for f in frame.beside]) + 3 * GAP if frame.beside else 0.0
-    key = 3 * GAP + 0.14 + ruler.widest(_key_texts(frame.key)) if frame.key else 0.0
+    key = 0.0
+    if frame.key:
+        numbers = 3 * GAP + 0.14 + ruler.widest(_key_texts(frame.key))
+        key = max(numbers, 2 * GAP + ruler.width(printable(frame.key.label)))
     return max(labels, key, 2 * GAP)
 
 
@@ -112,14 +115,14 @@ def _raised(frame: Frame, ruler: Ruler, left: float, across: float) -> list[Rais
 
 
 def _head(frame: Frame, raised: list[Raised]) -> float:
-    lines = bool(frame.panel.heading) + bool(frame.panel.y and frame.panel.y.label)
+    lines = bool(frame.panel.heading) + bool(frame.panel.y and frame.panel.y.label) + 0.4
     flying = 1 + max(r.row for r in raised) if raised else 0
     return LINE * (lines + flying) + GAP * (1.5 if raised else 1)
 
 
 def _foot(frame: Frame) -> float:
     lines = 0 if frame.panel.x is None else 1 + bool(frame.panel.x.label)
-    return LINE * 1.1 * lines + 2 * GAP
+    return LINE * 1.1 * lines + GAP
 
 
 def _draw(pen: Pen, ruler: Ruler, frame: Frame, raised: list[Raised], box: Box) -> None:
@@ -131,7 +134,8 @@ def _draw(pen: Pen, ruler: Ruler, frame: Frame, raised: list[Raised], box: Box) 
     above = box.top - GAP / 2
     for r in sorted(raised, key=lambda r: -r.row):
         base = above - LINE * r.row
-        pen.stroke((r.stem, box.top), (r.stem, base))
+        if r.row or r.left < r.stem:
+            pen.stroke((r.stem, box.top), (r.stem, base))
         pen.write(r.left, base - 0.04, r.flag.text, colour=r.flag.colour, background=True)
     over = box.top - GAP - LINE * (1 + max((r.row for r in raised), default=-1))
     if panel.y and panel.y.label:
@@ -231,8 +235,10 @@ def _beside(pen: Pen, frame: Frame, box: Box) -> None:
 
 def _key(pen: Pen, cells: Cells, box: Box) -> None:
     """What the shades mean: a strip of them, with its ends."""
-    height = min(box.height, 1.6)
-    strip = Box(box.left + box.width + 2 * GAP, box.top + (box.height - height) / 2, 0.14, height)
+    height = min(box.height - 1.5 * LINE, 1.6)
+    down = box.top + (box.height - height) / 2 + LINE
+    strip = Box(box.left + box.width + 2 * GAP, down, 0.14, height)
+    pen.write(strip.left, down - GAP, printable(cells.label))
     axes = pen.axes(strip)
     axes.imshow([[i / 63] for i in range(64)], cmap=SHADES, aspect="auto", origin="lower")
     axes.set_axis_off()

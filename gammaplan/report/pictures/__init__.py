@@ -8,23 +8,27 @@ from gammaplan.report.picture import Picture
 
 PICTURES = {
     "table": "speedups.table",
+    "optimum": "speedups.table",
     "tokens": "tokens.tokens",
-    "sweep": "sweep.sweep",
-    "convert": "hazards.convert",
-    "fit": "hazards.fit",
-    "plan": "planned.plan",
+    "ceiling": "tokens.tokens",
+    "sweep": "sweeps.sweep",
+    "convert": "positions.convert",
+    "fit": "positions.fit",
     "cost": "costs.cost",
     "alpha": "alphas.alpha",
-    "explain": "parts.explain",
+    "plan": "plans.plan",
+    "explain": "explained.explain",
     "tree": "trees.tree",
     "adapt": "policies.adapt",
     "simulate": "simulated.simulate",
 }
 
 
-def picture_of(command: str, result: Mapping[str, Any], inputs: Mapping[str, Any]) -> Picture:
-    """The picture of the result of a command."""
+def picture_of(
+    command: str, result: Mapping[str, Any], inputs: Mapping[str, Any]
+) -> Picture | None:
+    """The picture of the result of a command; None where nothing in it can be drawn."""
     module, function = PICTURES[command].split(".")
     draw = getattr(import_module(f"gammaplan.report.pictures.{module}"), function)
-    made: Picture = draw(result, inputs)
+    made: Picture | None = draw(result, inputs)
     return made
