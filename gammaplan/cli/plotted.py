@@ -64,19 +64,17 @@ def tokens(part: Result) -> Result:
 
 
 def costs(part: Result) -> Result:
-    """Each cost as a table of lengths, where the document states a line."""
+    """Each cost as a table of lengths, a line that the document states too."""
     from gammaplan.documents.reading import cost_from
 
     longest = max((row["gamma"] for row in part["rows"]), default=0)
     lengths = list(_shown(longest))
-    shown = []
+    tables = []
     for cost in part["costs"]:
-        if not cost["table"]:
-            totals = cost_from(cost).round_cost(lengths).tolist()
-            pairs = zip(lengths, totals, strict=True)
-            cost = {**cost, "table": [{"gamma": g, "round_cost": t} for g, t in pairs]}  # noqa: PLW2901
-        shown.append(cost)
-    return {"costs": shown}
+        totals = [] if cost["table"] else cost_from(cost).round_cost(lengths).tolist()
+        line = [{"gamma": g, "round_cost": t} for g, t in zip(lengths, totals, strict=False)]
+        tables.append(cost["table"] or line)
+    return {"tables": tables}
 
 
 def hazards(level: float) -> Any:  # Any: a function as those above

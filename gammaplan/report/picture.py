@@ -122,13 +122,16 @@ class Bars(NamedTuple):
 class Cells(NamedTuple):
     """A map: a value a cell, darker where it is larger, `texts` in the cells.
 
-    `values[i][j]` stands at y = i and x = j; both axes have names. `label`
+    On the scale `log` shades go by proportion, not by difference.
+
+    `values[i][j]` stands at y = i and x = j. `label`
     says what the shade means, whose ends are then shown beside the map.
     """
 
     values: Sequence[Values]
     texts: Sequence[Sequence[str]] = ()
     label: str = ""
+    scale: Scale = "linear"
 
 
 class Edges(NamedTuple):
@@ -153,6 +156,8 @@ Mark: TypeAlias = Line | Points | Area | Span | Rule | Steps | Bars | Cells | Ed
 
 class Panel(NamedTuple):
     """Two axes and the marks between them; `height` is a share of the picture's usual one.
+
+    A panel is higher than that where its names or its labels need it.
 
     An axis that is None is not drawn: what lies along it has no measure.
     """

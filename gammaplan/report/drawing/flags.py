@@ -76,8 +76,7 @@ def _places(
     if isinstance(mark, Steps):
         return list(zip(mark.edges[1:], mark.y, strict=True))
     if isinstance(mark, Area):
-        ends = zip(mark.x, mark.low, mark.high, strict=True)
-        return [(x, None if lo is None or hi is None else (lo + hi) / 2) for x, lo, hi in ends]
+        return list(zip(mark.x, mark.high, strict=True))
     return list(zip(mark.x, mark.y, strict=True))
 
 

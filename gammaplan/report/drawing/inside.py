@@ -64,6 +64,7 @@ def node_texts(axes: Axes, ruler: Ruler, panel: Panel, nodes: Nodes, box: Box) -
             color=INK,
             ha="center",
             va="top",
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
             parse_math=False,
             zorder=20,
         )

@@ -7,14 +7,14 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     """Places at least `gap` apart within [low, high], each as near to the wanted one as it can.
 
     Groups that would overlap stand together around the mean of what they
-    want. Where there is no room for all, they run over `high`.
+    want; of equals the last comes first. Where there is no room for all, they run over `high`.
 
     Examples
     --------
     >>> spread([1.0, 1.5, 5.0], 1.0, 0.0, 6.0)
     [0.75, 1.75, 5.0]
     """
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], -i))
     groups: list[tuple[float, list[int]]] = []  # the lowest place, and who stands there
     for i in order:
         groups.append((min(max(wanted[i], low), high), [i]))

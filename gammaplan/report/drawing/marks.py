@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
 from gammaplan.report.picture import (
     QUIET,
@@ -57,10 +58,10 @@ def numbers(values: Values) -> list[float]:
     return [math.nan if v is None else float(v) for v in values]
 
 
-def draw_marks(axes: Axes, panel: Panel) -> None:
-    """Draw every mark of a panel, the last on top."""
-    for order, mark in enumerate(panel.marks, 3):
-        DRAWN[type(mark)](axes, mark, order)
+def draw_marks(axes: Axes, panel: Panel, name: str) -> None:
+    """Draw every mark of a panel, the last on top; in a file each has a name to find it by."""
+    for order, mark in enumerate(panel.marks):
+        DRAWN[type(mark)](axes, mark, order + 3).set_gid(f"{name}-mark-{order}")
 
 
 def extremes(cells: Cells) -> tuple[float, float]:
@@ -72,6 +73,8 @@ def extremes(cells: Cells) -> tuple[float, float]:
 def shade(cells: Cells) -> Normalize:
     """How values become shades, from 0 to 1; where all are one value it is light."""
     low, high = extremes(cells)
+    if cells.scale == "log" and low > 0:
+        return LogNorm(low, high if high > low else 2 * low)
     return Normalize(low, high if high > low else low + 1)
 
 
@@ -82,10 +85,10 @@ def legible(ground: tuple[float, ...]) -> str:
     return "white" if luminance < 0.2 else INK
 
 
-def _line(axes: Axes, mark: Line, order: int) -> None:
+def _line(axes: Axes, mark: Line, order: int) -> Artist:
     look = style(mark.series)
     shown = mark.points and len(mark.x) <= MOST_POINTS
-    axes.plot(
+    (line,) = axes.plot(
         numbers(mark.x),
         numbers(mark.y),
         color=look.colour,
@@ -95,9 +98,10 @@ def _line(axes: Axes, mark: Line, order: int) -> None:
         markersize=4.2,
         zorder=order,
     )
+    return line
 
 
-def _points(axes: Axes, mark: Points, order: int) -> None:
+def _points(axes: Axes, mark: Points, order: int) -> Artist:
     look = style(mark.series)
     if mark.low and mark.high:
         upright = mark.along == "y"
@@ -114,7 +118,7 @@ def _points(axes: Axes, mark: Points, order: int) -> None:
         for ends in (numbers(mark.low), numbers(mark.high)):
             x, y = (at, ends) if upright else (ends, at)
             axes.plot(x, y, cap, color=look.colour, markersize=6, zorder=order)
-    axes.plot(
+    (points,) = axes.plot(
         numbers(mark.x),
         numbers(mark.y),
         linestyle="",
@@ -125,11 +129,12 @@ def _points(axes: Axes, mark: Points, order: int) -> None:
         markeredgewidth=1.3,
         zorder=order + 0.5,
     )
+    return points
 
 
-def _area(axes: Axes, mark: Area, order: int) -> None:
+def _area(axes: Axes, mark: Area, order: int) -> Artist:
     look = style(mark.series)
-    axes.fill_between(
+    return axes.fill_between(
         numbers(mark.x),
         numbers(mark.low),
         numbers(mark.high),
@@ -140,20 +145,20 @@ def _area(axes: Axes, mark: Area, order: int) -> None:
     )
 
 
-def _span(axes: Axes, mark: Span, order: int) -> None:
+def _span(axes: Axes, mark: Span, order: int) -> Artist:
     band = axes.axvspan if mark.axis == "x" else axes.axhspan
-    band(mark.low, mark.high, color="#e9eef3", linewidth=0, zorder=1)
+    return band(mark.low, mark.high, color="#e9eef3", linewidth=0, zorder=1)
 
 
-def _rule(axes: Axes, mark: Rule, order: int) -> None:
+def _rule(axes: Axes, mark: Rule, order: int) -> Artist:
     look = style(mark.series)
     rule = axes.axvline if mark.axis == "x" else axes.axhline
-    rule(mark.at, color=look.colour, linestyle=(0, (4, 3)), linewidth=1.0, zorder=2)
+    return rule(mark.at, color=look.colour, linestyle=(0, (4, 3)), linewidth=1.0, zorder=2)
 
 
-def _steps(axes: Axes, mark: Steps, order: int) -> None:
+def _steps(axes: Axes, mark: Steps, order: int) -> Artist:
     look = style(mark.series)
-    axes.stairs(
+    return axes.stairs(
         numbers(mark.y),
         list(mark.edges),
         baseline=None,
@@ -164,11 +169,11 @@ def _steps(axes: Axes, mark: Steps, order: int) -> None:
     )
 
 
-def _bars(axes: Axes, mark: Bars, order: int) -> None:
+def _bars(axes: Axes, mark: Bars, order: int) -> Artist:
     look = style(mark.series)
     upright = mark.along == "y"
     at, to = (mark.x, mark.y) if upright else (mark.y, mark.x)
-    (axes.bar if upright else axes.barh)(
+    drawn = (axes.bar if upright else axes.barh)(
         numbers(at),
         numbers(to),
         mark.width,
@@ -176,11 +181,13 @@ def _bars(axes: Axes, mark: Bars, order: int) -> None:
         linewidth=0,
         zorder=order,
     )
+    first: Artist = drawn[0]
+    return first
 
 
-def _cells(axes: Axes, mark: Cells, order: int) -> None:
+def _cells(axes: Axes, mark: Cells, order: int) -> Artist:
     columns, lines = len(mark.values[0]), len(mark.values)
-    axes.pcolormesh(
+    return axes.pcolormesh(
         [j - 0.5 for j in range(columns + 1)],
         [i - 0.5 for i in range(lines + 1)],
         [numbers(row) for row in mark.values],
@@ -192,27 +199,28 @@ def _cells(axes: Axes, mark: Cells, order: int) -> None:
     )
 
 
-def _edges(axes: Axes, mark: Edges, order: int) -> None:
+def _edges(axes: Axes, mark: Edges, order: int) -> Artist:
     lines = [[(x0, y0), (x1, y1)] for x0, y0, x1, y1 in mark.ends]
     colour = GREY if mark.series == QUIET else style(mark.series).colour
-    axes.add_collection(
-        LineCollection(lines, colors=colour, linewidths=0.8, zorder=order), autolim=False
-    )
+    drawn = LineCollection(lines, colors=colour, linewidths=0.8, zorder=order)
+    axes.add_collection(drawn, autolim=False)
+    return drawn
 
 
-def _nodes(axes: Axes, mark: Nodes, order: int) -> None:
-    axes.plot(
+def _nodes(axes: Axes, mark: Nodes, order: int) -> Artist:
+    (nodes,) = axes.plot(
         list(mark.x),
         list(mark.y),
         linestyle="",
         marker=style(mark.series).shape,
-        markersize=5,
+        markersize=5 if len(mark.x) <= 60 else 2.5,
         color=style(mark.series).colour,
         zorder=order,
     )
+    return nodes
 
 
-DRAWN: dict[type[Mark], Callable[[Axes, Any, int], None]] = {  # Any: each takes its own mark
+DRAWN: dict[type[Mark], Callable[[Axes, Any, int], Artist]] = {  # Any: each takes its own mark
     Line: _line,
     Points: _points,
     Area: _area,

@@ -19,7 +19,8 @@ HEIGHT = 3.1  # of a panel whose height is 1, in inches
 EDGE, GAP = 0.14, 0.08  # around the page, between words and what they stand by
 LINE, HEAD = 0.17, 0.21  # from one line of text to the next, and of the title
 ROW = 0.26  # of a name on the y axis
-MOST_NAME = 30  # characters of a name on an axis
+TALLEST = 8.0  # of names on the y axis, all together
+MOST_NAME = 36  # characters of a name on an axis
 NARROWEST = 2.6  # of a panel
 
 
@@ -75,7 +76,9 @@ def _frame(panel: Panel) -> Frame:
     panel = panel._replace(x=_short(panel.x), y=_short(panel.y))
     beside, above = flags(panel)
     named = panel.y is not None and bool(panel.y.names)
-    height = max(ROW * len(panel.y.names), 0.6) if panel.y and named else HEIGHT * panel.height
+    height = HEIGHT * panel.height
+    if panel.y and named:
+        height = max(height, min(ROW * len(panel.y.names), TALLEST))
     height = max(height, LINE * len(beside))
     room = int(height / (ROW * 0.99 if named else 0.42))
     marks = [m for m in panel.marks if isinstance(m, Cells) and m.label]
@@ -129,7 +132,7 @@ def _draw(pen: Pen, ruler: Ruler, frame: Frame, raised: list[Raised], box: Box) 
     panel = frame.panel
     axes = pen.axes(box)
     _dress(axes, panel)
-    draw_marks(axes, panel)
+    draw_marks(axes, panel, f"panel-{len(pen.page.axes)}")
     _limits(axes, panel)
     above = box.top - GAP / 2
     for r in sorted(raised, key=lambda r: -r.row):
@@ -213,7 +216,7 @@ def _y_axis(pen: Pen, axes: Axes, frame: Frame, box: Box) -> None:
     axis = frame.panel.y
     if axis is None:
         return
-    if not axis.names:
+    if not axis.names and frame.panel.x:
         axes.grid(axis="y", color=PALE, linewidth=0.6)
     for tick in frame.y_ticks:
         at = box.y(share(axis, tick.at))

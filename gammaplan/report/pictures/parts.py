@@ -7,7 +7,7 @@ from gammaplan.report.picture import Axis, Mark, Panel, Rule, Value, fitted
 
 MOST_LINES = 8  # curves that can be told apart on one axis
 WIDE = 6.0  # values that differ so much are shown in proportion
-FAR = 2.5  # a rule so many times above the data is not drawn, but said
+FAR = 2.5  # a ceiling so many times above the data is not drawn, but said
 
 Part = TypeVar("Part")
 
@@ -57,7 +57,7 @@ def named_panel(
 ) -> Panel:
     """A panel with names down its side, the first on top."""
     y = Axis("", len(names) - 0.5, -0.5, names=tuple(names))
-    return Panel(x, y, tuple(marks), heading)
+    return Panel(x, y, tuple(marks), heading, 0.2)
 
 
 PLAIN = Rule("y", 1.0, "plain decoding")

@@ -1,6 +1,6 @@
 """The plan: the schedule over batch sizes, the drafts compared, the curve that is predicted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired
 
 from gammaplan.report.picture import (
@@ -16,7 +16,7 @@ from gammaplan.report.picture import (
     fitted,
 )
 from gammaplan.report.pictures.parts import (
-    FAR,
+    MOST_LINES,
     PLAIN,
     few,
     left_out,
@@ -30,6 +30,8 @@ from gammaplan.report.plan_words import headline
 from gammaplan.report.schedule import headline as scheduled
 from gammaplan.report.words import named, parts, percent, times
 from gammaplan.shapes.planning import DraftShape, PlanResult, PlanRow, WorkloadShape
+
+NEAR = 1.6  # a ceiling so many times above the intervals is said, not drawn
 
 
 class Compared(PlanResult):
@@ -71,7 +73,7 @@ def _notes(part: PlanResult) -> tuple[str, ...]:
         level = percent(part["prediction"]["level"], 0)
         notes.append(f"The shaded interval is where {level} of runs are predicted to fall.")
     ceiling, top = part["ceiling"], _top(part["rows"])
-    if ceiling is not None and ceiling > FAR * top:
+    if ceiling is not None and ceiling > NEAR * top:
         notes.append(f"The ceiling, {times(ceiling)}, lies far above.")
     return tuple(notes)
 
@@ -88,7 +90,7 @@ def _curve(part: PlanResult, heading: str) -> Panel:
     values: list[float | None] = [row["speedup"] for row in rows]
     marks: list[Mark] = [*band(part, x.high), PLAIN]
     ceiling = part["ceiling"]
-    if ceiling is not None and ceiling <= FAR * _top(rows):
+    if ceiling is not None and ceiling <= NEAR * _top(rows):
         marks.append(Rule("y", ceiling, f"ceiling {times(ceiling)}"))
         values.append(ceiling)
     if any(row["low"] is not None for row in rows):
@@ -118,7 +120,7 @@ def _schedule(part: PlanResult) -> Panel:
         Steps(edges, lengths, "schedule", 0),
         Points(planned, [b["gamma"] for b in batches], "best of each batch", 1),
     )
-    low, high = fitted([*lengths, *(b["gamma"] for b in batches)], include=[0])
+    low, high = fitted([*lengths, *(b["gamma"] for b in batches)], include=[0], margin=0.1)
     y = Axis("draft length γ", low, high, "tokens", whole=True)
     return Panel(_batches([*edges, *planned]), y, marks, "Schedule", 0.6)
 
@@ -155,8 +157,8 @@ def _drafts(drafts: list[DraftShape]) -> Panel:
 def _curves(drafts: Mapping[str, list[PlanRow]]) -> Panel:
     """The curves of several drafts on one axis."""
     marks: list[Mark] = [PLAIN]
-    for i, name in enumerate(few(list(drafts))):
-        rows = drafts[name]
+    shown = {name: drafts[name] for name in list(drafts)[:MOST_LINES]}
+    for i, (name, rows) in enumerate(shown.items()):
         at, speeds = [row["gamma"] for row in rows], [row["speedup"] for row in rows]
         marks.append(Line(at, speeds, name, i))
         top = [row for row in rows if row["best"]]
@@ -164,10 +166,15 @@ def _curves(drafts: Mapping[str, list[PlanRow]]) -> Panel:
         marks.append(
             Points([r["gamma"] for r in top], [r["speedup"] for r in top], "", i, low, high)
         )
-    every = [row for rows in drafts.values() for row in rows]
+    every = [row for rows in shown.values() for row in rows]
     values = [v for r in every for v in (r["speedup"], *(_ends(r) if r["best"] else ()))]
     x = lengths_axis(row["gamma"] for row in every)
-    return Panel(x, speed_axis(values), tuple(marks), "Drafts, each with the interval of its best")
+    heading = "Drafts"
+    if any(row["low"] is not None for row in every):
+        heading += ", each with the interval of its best"
+    if len(shown) < len(drafts):
+        heading += f"; the best {len(shown)} of {len(drafts)}"
+    return Panel(x, speed_axis(values), tuple(marks), heading)
 
 
 def _ends(row: PlanRow) -> tuple[float | None, float | None]:
@@ -186,7 +193,7 @@ def _workloads(works: list[WorkloadShape]) -> Panel:
     return named_panel(names, speed_axis([*own, *mixed]), marks, heading="Workloads")
 
 
-def _several(cases: list[PlanResult]) -> Picture:
+def _several(cases: Sequence[PlanResult]) -> Picture:
     shown = few(cases)
     marks: list[Mark] = [PLAIN]
     for i, part in enumerate(shown):

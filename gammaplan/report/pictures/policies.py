@@ -9,12 +9,6 @@ from gammaplan.report.pictures.parts import named_panel, upwards
 from gammaplan.report.words import percent, times
 from gammaplan.shapes.adapt import AdaptResult
 
-BOUNDS = {
-    "causal": "any that sees the past",
-    "perfect_confidence": "perfect confidence",
-    "clairvoyant": "clairvoyant",
-}
-
 
 def adapt(result: AdaptResult, inputs: Mapping[str, Any]) -> Picture:
     """Gains with their intervals, then γ round by round of one request."""
@@ -30,10 +24,11 @@ def adapt(result: AdaptResult, inputs: Mapping[str, Any]) -> Picture:
         names = tuple(_name(p["name"]) for p in chosen)
         panels.append(
             Panel(
-                Axis("round", -0.5, longest - 0.5, names=tuple(map(str, range(1, longest + 1)))),
+                Axis("round, counted from 0", -0.5, longest - 0.5, whole=True),
                 Axis("", len(names) - 0.5, -0.5, names=names),
                 (Cells(padded, texts, "γ"),),
                 "Draft lengths of one request, round by round",
+                0.2,
             )
         )
     return Picture(headline(result), tuple(panels))
@@ -55,8 +50,13 @@ def _gains(result: AdaptResult) -> Panel:
     gains = [_percent(p["gain"]) for p in policies]
     best = f"best fixed γ {result['best_fixed']['gamma']}, {times(fixed)}"
     marks: list[Mark] = [Rule("x", 0.0, best)]
-    bounds = [(BOUNDS[name], v) for name, v in result["bounds"].items() if v is not None]
-    above = [100 * (float(str(v)) / fixed - 1) for _, v in bounds]
+    speeds = {
+        "any that sees the past": result["bounds"]["causal"],
+        "perfect confidence": result["bounds"]["perfect_confidence"],
+        "clairvoyant": result["bounds"]["clairvoyant"],
+    }
+    bounds = [(name, speed) for name, speed in speeds.items() if speed is not None]
+    above = [100 * (speed / fixed - 1) for _, speed in bounds]
     rows = list(range(len(policies), len(policies) + len(bounds)))
     marks.append(Points(gains, at, "", 0, low, high, "x"))
     marks.append(Points(above, rows, "", -1, hollow=True))

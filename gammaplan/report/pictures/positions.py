@@ -67,7 +67,7 @@ def _by_position(
 
 
 def _positions(last: int) -> Axis:
-    return lengths_axis((1, last), "position in the draft")._replace(unit="")
+    return Axis("position in the draft", 0.5, last + 0.5, whole=True)
 
 
 def _share(label: str) -> Axis:

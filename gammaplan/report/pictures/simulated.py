@@ -53,8 +53,8 @@ def _rules(part: SimulateResult) -> Panel:
     high = [None if e is None else m + 2 * e for m, e in pairs]
     expected = [rule["expected_tokens"] for rule in rules]
     marks: list[Mark] = [
-        Points(expected, at, "formula", 1, along="x", hollow=True),
         Points(measured, at, "played out, ± 2 standard errors", 0, low, high, "x"),
+        Points(expected, at, "formula", 1, along="x", hollow=True),
     ]
     names = [_rule(rule["name"], rule["lossless"]) for rule in rules]
     x = upwards("tokens per round", "bonus token counted", [*measured, *low, *high, *expected])

@@ -12,6 +12,7 @@ from gammaplan.report.pictures.parts import (
     left_out,
     lengths_axis,
     speed_axis,
+    wide,
 )
 from gammaplan.report.words import lengths, named, parts, percent, times
 from gammaplan.shapes.answers import OptimumResult, TableResult
@@ -26,10 +27,10 @@ def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
         return _several(cases)
     part = cases[0]
     optimum = part["optimum"]
-    gammas = [row["gamma"] for row in part["rows"]]
-    speeds = [row["speedup"] for row in part["rows"]]
+    points = _points(part)
+    gammas, speeds = list(points), list(points.values())
     top = max((s for s in speeds if s is not None), default=1.0)
-    x = lengths_axis(gammas)
+    x = wide(lengths_axis(gammas), gammas)
     marks: list[Mark] = [*band(optimum, x.high), PLAIN]
     notes: tuple[str, ...] = ()
     ceiling = optimum["ceiling"]
@@ -39,8 +40,17 @@ def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
     elif ceiling is not None:
         notes = (f"The ceiling, {times(ceiling)}, lies far above.",)
     marks += best(optimum, gammas)
-    marks.append(Line(gammas, [row["speedup"] for row in part["rows"]], "speedup"))
+    marks.append(Line(gammas, list(points.values()), "speedup"))
     return Picture(headline(optimum), (Panel(x, speed_axis(speeds), tuple(marks)),), notes)
+
+
+def _points(part: TableResult) -> dict[int, float | None]:
+    """The speedup of each length of the rows, and of the best where it lies between them."""
+    points = {row["gamma"]: row["speedup"] for row in part["rows"]}
+    best = part["optimum"]["gamma"]
+    if best is not None and min(points) < best < max(points):
+        points[best] = part["optimum"]["speedup"]
+    return dict(sorted(points.items()))
 
 
 def band(optimum: OptimumResult, high: float) -> list[Mark]:
@@ -69,15 +79,15 @@ def _several(cases: list[TableResult]) -> Picture:
     shown = few(cases)
     marks: list[Mark] = [PLAIN]
     for i, part in enumerate(shown):
-        gammas = [row["gamma"] for row in part["rows"]]
-        optimum, rows = part["optimum"], part["rows"]
+        optimum, points = part["optimum"], _points(part)
         said = "longer is faster" if optimum["gamma"] is None else f"best γ {optimum['gamma']}"
         label = f"{named(part['labels'])}: {said}"
-        marks.append(Line(gammas, [row["speedup"] for row in rows], label, i))
-        top = [row for row in rows if row["best"]]
-        marks.append(Points([r["gamma"] for r in top], [r["speedup"] for r in top], "", i))
+        marks.append(Line(list(points), list(points.values()), label, i))
+        if (top := optimum["gamma"]) in points:
+            marks.append(Points([top], [optimum["speedup"]], "", i))
     every = [row for part in shown for row in part["rows"]]
-    x = lengths_axis(row["gamma"] for row in every)
+    gammas = [row["gamma"] for row in every]
+    x = wide(lengths_axis(gammas), gammas)
     y = speed_axis(row["speedup"] for row in every)
     title = f"The speedup of {len(cases)} cases over the draft length."
     return Picture(title, (Panel(x, y, tuple(marks)),), left_out(len(shown), len(cases), "cases"))

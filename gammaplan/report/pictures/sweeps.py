@@ -50,10 +50,11 @@ def _map(
     down = list(reversed(alphas))
     rows = [[cells[alpha, c] for c in costs] for alpha in down]
     texts = [["∞" if r["gamma"] is None else str(r["gamma"]) for r in row] for row in rows]
-    shades = Cells([[r["speedup"] for r in row] for row in rows], texts, "speedup")
+    speeds = [[r["speedup"] for r in row] for row in rows]
+    shades = Cells(speeds, texts, "speedup", "log")
     x = Axis(C, -0.5, len(costs) - 0.5, UNIT, names=tuple(map(plain, costs)))
     y = Axis(ALPHA, len(down) - 0.5, -0.5, names=tuple(map(plain, down)))
-    return Panel(x, y, (shades,), "Best γ (number) and its speedup (shade)")
+    return Panel(x, y, (shades,), "Best γ (number) and its speedup (shade)", 0.2)
 
 
 def _lengths(lines: Mapping[str, list[SweepRow]], axis: Axis, at: Sequence[float]) -> Panel:

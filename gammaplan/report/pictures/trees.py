@@ -16,8 +16,8 @@ from gammaplan.report.picture import (
     fitted,
 )
 from gammaplan.report.pictures.parts import named_panel, speed_axis, upwards
-from gammaplan.report.tree import NAMES, headline
-from gammaplan.report.words import plain, times
+from gammaplan.report.tree import count, headline, shape_name
+from gammaplan.report.words import times
 from gammaplan.shapes.tree import TreeResult
 
 DRAWN = 256  # nodes drawn at most
@@ -42,13 +42,14 @@ def tree(result: TreeResult, inputs: Mapping[str, Any]) -> Picture:
 def _drawn(result: TreeResult) -> Panel:
     parents = result["parents"][:DRAWN]
     x, level = placed(parents)
+    leaves = max(x) + 1
+    x = [(place + 0.5) / leaves for place in x]
     ends = [(x[p], level[p], x[i], level[i]) for i, p in enumerate(parents, 1)]
     paths = result["path_probabilities"][: len(x)]
     marks = (Edges(ends), Nodes(x, level, [f"{p:.2g}" for p in paths]))
-    room = max(0.5, 0.03 * max(x))
     deepest = max(level)
     return Panel(
-        None if not x else Axis("", min(x) - room, max(x) + room),
+        None,
         Axis("level", deepest + 0.45, -0.3, whole=True),
         marks,
         height=max(0.5, min(1.6, 0.26 * (deepest + 1))),
@@ -88,9 +89,8 @@ def _sizes(result: TreeResult) -> Panel:
     marks: list[Mark] = []
     every = list(values)
     if priced:
-        marks.append(Rule("y", 1.0, "plain decoding"))
         chain = result["chain"]
-        if chain and chain["speedup"] is not None:
+        if chain and chain["gamma"] != 0 and chain["speedup"] is not None:
             length = "∞" if chain["gamma"] is None else chain["gamma"]
             marks.append(
                 Rule("y", chain["speedup"], f"chain of {length}: {times(chain['speedup'])}", 1)
@@ -104,7 +104,11 @@ def _sizes(result: TreeResult) -> Panel:
                 )
             )
     marks.append(Line(at, values, "tree", 0))
-    y = speed_axis(every) if priced else upwards("tokens per round", "bonus token counted", every)
+    y = (
+        upwards("speedup", "× plain decoding", every)
+        if priced
+        else upwards("tokens per round", "bonus token counted", every)
+    )
     low, high = fitted([*map(float, at)], margin=0.02)
     return Panel(Axis("nodes of the tree", low, high, whole=True), y, tuple(marks))
 
@@ -115,10 +119,10 @@ def _shapes(result: TreeResult) -> Panel:
     key = "speedup" if priced else "expected_tokens"
     names, values = ["this tree"], [result["speedup" if priced else "expected_tokens"]]
     for rival in result["shapes"]:
-        names.append(NAMES[rival["name"]].format(width=rival["width"], steps=rival["steps"]))
+        names.append(shape_name(rival))
         values.append(rival[key])  # type: ignore[literal-required] # one of two keys
     x = speed_axis(values) if priced else upwards("tokens per round", "", values)
     marks: list[Mark] = [Rule("x", 1.0, "plain decoding")] if priced else []
     marks.append(Points(values, list(range(len(names))), "", 0))
-    heading = f"Shapes of {plain(result['nodes'])} nodes"
+    heading = f"Shapes of {count(result['nodes'], 'node')}"
     return named_panel(names, x, marks, heading=heading)
