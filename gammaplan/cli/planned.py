@@ -62,11 +62,6 @@ class Planned(NamedTuple):
     by_range: Sequence[Sequence[float]] = ()
     draft_rows: Mapping[str, list[PlanRow]] = {}
 
-    @property
-    def beside(self) -> dict[str, object]:
-        """What a picture shows beside the result."""
-        return {"draft_rows": self.draft_rows} if self.draft_rows else {}
-
 
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""

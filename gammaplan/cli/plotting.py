@@ -15,9 +15,10 @@ def plot(
 
     A file is written whole or not at all.
     """
+    from gammaplan.cli.plotted import with_curves
     from gammaplan.report.pictures import picture_of
 
-    picture = picture_of(command, result, inputs)
+    picture = picture_of(command, with_curves(command, result, inputs), inputs)
     if picture is None:
         raise InputError(f"--plot {where}: this answer has nothing to draw")
     if where == "-":
