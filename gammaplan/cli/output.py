@@ -43,15 +43,13 @@ def show(
     findings: Iterable[Finding],
     out: Output,
     render: Callable[[], Callable[..., None]],
-    beside: Mapping[str, object] | None = None,
     failed_gates: Iterable[str] = (),
     answered: bool = True,
 ) -> None:
     """Print the document of one command and end it: 0, 1 without an answer, 3 on a failed gate.
 
     `render` imports and returns the function that draws the result in a
-    terminal, so that the other formats do not load it. `beside` is what
-    its picture shows and the document does not say.
+    terminal, so that the other formats do not load it.
     """
     from gammaplan.documents.writing import document, to_json
 
@@ -78,7 +76,7 @@ def show(
     if out.plot and answered:
         from gammaplan.cli.plotting import plot
 
-        plot(command, {**result, **(beside or {})}, inputs, out.plot)
+        plot(command, result, inputs, out.plot)
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:

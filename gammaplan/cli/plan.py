@@ -153,7 +153,6 @@ def plan(
         findings=done.cases.findings,
         out=out,
         render=_render,
-        beside={"draft_rows": done.draft_rows} if done.draft_rows else {},
         failed_gates=done.failed,
     )
 

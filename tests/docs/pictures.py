@@ -27,7 +27,8 @@ DATA = ROOT / "tests" / "data"
 LINE = (
     "INFO 06-01 10:10:41 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: {0}, "
     "Accepted throughput: 59.29 tokens/s, Drafted throughput: 72.59 tokens/s, "
-    "Accepted: {1} tokens, Drafted: {2} tokens, Per-position acceptance rate: {3}, Avg Draft acceptance rate: {4}%\n"
+    "Accepted: {1} tokens, Drafted: {2} tokens, Per-position acceptance rate: {3}, "
+    "Avg Draft acceptance rate: {4}%\n"
 )
 PASSES = "tokens,batch,ms\n" + "".join(
     f"{n},1,{10 + 0.01 * n + 2.6 * ((n - 1) // 32):.2f}\n"
