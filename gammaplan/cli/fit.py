@@ -131,6 +131,7 @@ def fit(
     ] = None,
     format: o.Format = None,
     json: o.Json = False,
+    plot: o.Plot = None,
     quiet: o.Quiet = False,
     verbose: Annotated[
         bool,
@@ -161,7 +162,7 @@ def fit(
     from gammaplan.engines.reading import Wanted
     from gammaplan.report.plain import printable
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(format, json, plot, quiet, strict)
     live = connection.Live(every, prometheus, range, bearer_token_file, ca_file, timeout)
     asked = Asked(Wanted(engine, input_format), by, since, until, live.access())
     live.check(files or [], asked, before)

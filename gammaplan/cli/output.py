@@ -19,13 +19,19 @@ class Output(NamedTuple):
     format: str
     quiet: bool
     strict: bool
+    plot: str | None = None
 
     @classmethod
-    def of(cls, format: str | None, json: bool, quiet: bool, strict: bool) -> "Output":
-        """From the options; --json beside another format is a contradiction."""
+    def of(
+        cls, format: str | None, json: bool, plot: str | None, quiet: bool, strict: bool
+    ) -> "Output":
+        """From the options; what contradicts another is refused."""
         if json and format not in (None, "json"):
             raise typer.BadParameter(f"--json and --format {format} contradict; give one")
-        return cls("json" if json else format or "table", quiet, strict)
+        chosen = "json" if json else format or "table"
+        if plot == "-" and chosen != "table":
+            raise typer.BadParameter(f"--plot - draws in the terminal; with {chosen} give a file")
+        return cls(chosen, quiet, strict, plot)
 
 
 def show(
@@ -67,6 +73,10 @@ def show(
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
         say(f"Failed: {gate}")
+    if out.plot and answered:
+        from gammaplan.cli.plotting import plot
+
+        plot(command, result, inputs, out.plot)
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:

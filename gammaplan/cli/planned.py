@@ -207,6 +207,7 @@ def ranked(named: Sequence[tuple[str, PlanResult]], tolerance: float) -> PlanRes
                 "low": low,
                 "high": high,
                 "tied": i == 0 or not told_apart(first, (fast, low, high), tolerance),
+                "rows": part["rows"],
             }
         )
     best = order[0][1]
