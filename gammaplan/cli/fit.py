@@ -131,6 +131,7 @@ def fit(
     ] = None,
     format: o.Format = None,
     json: o.Json = False,
+    plot: o.Plot = None,
     quiet: o.Quiet = False,
     verbose: Annotated[
         bool,
@@ -156,12 +157,13 @@ def fit(
     from gammaplan.cli.evidence import Cases
     from gammaplan.cli.fitting import Assumed, fitted
     from gammaplan.cli.output import Output, show
+    from gammaplan.cli.plotted import each, hazards
     from gammaplan.engines.files import Asked
     from gammaplan.engines.lines import named
     from gammaplan.engines.reading import Wanted
     from gammaplan.report.plain import printable
 
-    out = Output.of(format, json, quiet, strict)
+    out = Output.of(format, json, plot, quiet, strict)
     live = connection.Live(every, prometheus, range, bearer_token_file, ca_file, timeout)
     asked = Asked(Wanted(engine, input_format), by, since, until, live.access())
     live.check(files or [], asked, before)
@@ -202,6 +204,7 @@ def fit(
         findings=account.findings,
         out=out,
         render=_render,
+        plotted=lambda result: each(result, hazards(share)),
         answered=answered(done.result),
     )
 

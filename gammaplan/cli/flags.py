@@ -142,6 +142,7 @@ class OutputFlags(NamedTuple):
 
     format: o.Format = None
     json: o.Json = False
+    plot: o.Plot = None
     quiet: o.Quiet = False
     strict: o.Strict = False
 

@@ -327,6 +327,16 @@ Format = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Short for --format json.", rich_help_panel=OUTPUT)
 ]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        parser=values.plot_file,
+        help="Draw the answer into a .svg, .png or .pdf; - draws in the terminal.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="No findings on stderr.", rich_help_panel=OUTPUT),

@@ -3,7 +3,7 @@
 import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -19,13 +19,19 @@ class Output(NamedTuple):
     format: str
     quiet: bool
     strict: bool
+    plot: str | None = None
 
     @classmethod
-    def of(cls, format: str | None, json: bool, quiet: bool, strict: bool) -> "Output":
-        """From the options; --json beside another format is a contradiction."""
+    def of(
+        cls, format: str | None, json: bool, plot: str | None, quiet: bool, strict: bool
+    ) -> "Output":
+        """From the options; what contradicts another is refused."""
         if json and format not in (None, "json"):
             raise typer.BadParameter(f"--json and --format {format} contradict; give one")
-        return cls("json" if json else format or "table", quiet, strict)
+        chosen = "json" if json else format or "table"
+        if plot == "-" and chosen != "table":
+            raise typer.BadParameter(f"--plot - draws in the terminal; with {chosen} give a file")
+        return cls(chosen, quiet, strict, plot)
 
 
 def show(
@@ -37,13 +43,15 @@ def show(
     findings: Iterable[Finding],
     out: Output,
     render: Callable[[], Callable[..., None]],
+    plotted: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,  # Any: each command's own
     failed_gates: Iterable[str] = (),
     answered: bool = True,
 ) -> None:
     """Print the document of one command and end it: 0, 1 without an answer, 3 on a failed gate.
 
     `render` imports and returns the function that draws the result in a
-    terminal, so that the other formats do not load it.
+    terminal, so that the other formats do not load it. `plotted` adds to
+    the result what its picture shows beyond the document.
     """
     from gammaplan.documents.writing import document, to_json
 
@@ -67,6 +75,10 @@ def show(
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
         _say(f"Failed: {gate}")
+    if out.plot and answered:
+        from gammaplan.cli.plotting import plot
+
+        plot(command, plotted(result), inputs, out.plot)
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:

@@ -166,6 +166,13 @@ def choice(*allowed: str) -> Callable[[str], str]:
     return parse
 
 
+def plot_file(text: str) -> str:
+    """A file whose ending says what to draw, or - for the terminal."""
+    if text != "-" and not text.lower().endswith((".svg", ".png", ".pdf")):
+        raise refuse("a file that ends in .svg, .png or .pdf, or -", text)
+    return text
+
+
 def _scalar(text: str, required: str, *, percent: bool = False) -> float:
     """One finite number; the decimal module is loaded only for a percent sign."""
     plain = text.strip()

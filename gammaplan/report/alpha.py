@@ -67,7 +67,7 @@ def _over(result: AlphaResult) -> str:
 
 
 def _print_one(out: Console, row: AlphaRow) -> None:
-    say(out, f"α {row['alpha']:.4f}{_interval(row)} at {_settings(row)}.", style="bold")
+    say(out, f"α {row['alpha']:.4f}{_interval(row)} at {settings(row)}.", style="bold")
     out.print()
     table = _table("", "share", "")
     facts = {
@@ -115,13 +115,13 @@ def _tokens(row: AlphaRow) -> Table:
 
 
 def _print_sweep(out: Console, rows: Sequence[AlphaRow]) -> None:
-    varied = _varied(rows)
-    say(out, _course(rows, varied), style="bold")
+    varied = varying(rows)
+    say(out, course(rows, varied), style="bold")
     out.print()
     _print_grid(out, rows, varied)
 
 
-def _course(rows: Sequence[AlphaRow], varied: Sequence[str]) -> str:
+def course(rows: Sequence[AlphaRow], varied: Sequence[str]) -> str:
     """How alpha goes through the sweep, in one sentence."""
     first, last = rows[0], rows[-1]
     low = min(rows, key=lambda row: row["alpha"])
@@ -129,18 +129,18 @@ def _course(rows: Sequence[AlphaRow], varied: Sequence[str]) -> str:
     if low["alpha"] == high["alpha"]:
         return f"α is {low['alpha']:.4f} in every row."
     said = (
-        f"α goes from {first['alpha']:.4f} at {_settings(first, varied)} to {last['alpha']:.4f} "
-        f"at {_settings(last, varied)}"
+        f"α goes from {first['alpha']:.4f} at {settings(first, varied)} to {last['alpha']:.4f} "
+        f"at {settings(last, varied)}"
     )
     between = [
-        f"{name} {row['alpha']:.4f} at {_settings(row, varied)}"
+        f"{name} {row['alpha']:.4f} at {settings(row, varied)}"
         for name, row in (("lowest", low), ("highest", high))
         if row["alpha"] not in (first["alpha"], last["alpha"])
     ]
     return f"{'; '.join([said, *between])}."
 
 
-def _varied(rows: Sequence[AlphaRow]) -> list[str]:
+def varying(rows: Sequence[AlphaRow]) -> list[str]:
     """The settings that differ between rows."""
     names = [n for n in SETTINGS if len({row["labels"].get(n) for row in rows}) > 1]
     return names or ["temperature"]
@@ -186,7 +186,7 @@ def _print_rules(out: Console, row: AlphaRow) -> None:
 
 
 def _print_rules_by_row(out: Console, rows: Sequence[AlphaRow]) -> None:
-    varied = _varied(rows)
+    varied = varying(rows)
     names = [name for name in rows[0]["rules"] if name != "block"]  # it repeats the residual α
     lossless = {name: rows[0]["rules"][name]["lossless"] for name in names}
     heads = [name.replace("_", " ") + "!" * (not lossless[name]) for name in names]
@@ -206,7 +206,8 @@ def _table(*heads: str) -> Table:
     return table
 
 
-def _settings(row: AlphaRow, names: Sequence[str] | None = None) -> str:
+def settings(row: AlphaRow, names: Sequence[str] | None = None) -> str:
+    """The settings of a row in words: all that it is labelled with, or those named."""
     chosen = names or list(row["labels"])
     return ", ".join(
         f"{name.replace('_', ' ') if name.endswith('temperature') else SETTINGS[name]} "

@@ -13,7 +13,7 @@ from rich.tree import Tree as Drawn
 from gammaplan.report.words import console, percent, plain, say, times
 
 if TYPE_CHECKING:
-    from gammaplan.shapes.tree import TreeResult
+    from gammaplan.shapes.tree import RivalShape, TreeResult
 
 DRAWN = 40  # nodes drawn at most
 INDENT = 4  # columns that a level takes
@@ -37,7 +37,7 @@ def print_tree(result: TreeResult, inputs: Mapping[str, object]) -> None:
         _draw(out, result)
     if result["shapes"]:
         out.print()
-        say(out, f"Other shapes of {_count(result['nodes'], 'node')}:")
+        say(out, f"Other shapes of {count(result['nodes'], 'node')}:")
         out.print(_shapes(result))
     if len(result["rows"]) > 1:
         out.print()
@@ -54,7 +54,7 @@ def print_tree(result: TreeResult, inputs: Mapping[str, object]) -> None:
 def headline(result: TreeResult) -> str:
     """The answer in one line that can be quoted."""
     chain, nodes, gain = result["chain"], result["nodes"], result["gain"]
-    size = f"{_count(nodes, 'node')} on {_count(result['depth'], 'level')}"
+    size = f"{count(nodes, 'node')} on {count(result['depth'], 'level')}"
     if result["speedup"] is None or chain is None:
         why = ": what a round costs is not known" if result["cost"] else ""
         return f"The best tree of {size} gives {result['expected_tokens']:.4g} tokens a round{why}."
@@ -103,7 +103,7 @@ def reasons(result: TreeResult) -> Iterator[str]:
         yield f"Chain: {chain['expected_tokens']:.4f} tokens a round of {chain['gamma']}."
     if best is not None and best["speedup"] is not None and best["nodes"] != result["nodes"]:
         if best["nodes"]:
-            size = f"{_count(best['nodes'], 'node')} on {_count(best['depth'], 'level')}"
+            size = f"{count(best['nodes'], 'node')} on {count(best['depth'], 'level')}"
             more = ""
             if chain is not None and chain["speedup"] is not None:
                 gain = best["speedup"] / chain["speedup"] - 1
@@ -137,7 +137,7 @@ def _draw(out: Console, result: TreeResult) -> None:
     if shown < len(levels):
         first, last = levels[shown], levels[-1]
         where = f" of level {last}" if first == last else f" of levels {first} to {last}"
-        say(out, f"{_count(len(levels) - shown, 'node')}{where} not shown; --json has all.")
+        say(out, f"{count(len(levels) - shown, 'node')}{where} not shown; --json has all.")
 
 
 def _drawn(levels: list[int], deepest: int) -> int:
@@ -158,22 +158,26 @@ def _shapes(result: TreeResult) -> Table:
         ours.append("-" if result["speedup"] is None else times(result["speedup"]))
     table.add_row(*map(Text, ours), "")
     for rival in result["shapes"]:
-        name = NAMES[rival["name"]].format(width=rival["width"], steps=rival["steps"])
-        if rival["name"] == "topk_steps" and rival["width"] == 1:
-            name = f"a chain of {_count(rival['depth'], 'step')} (EAGLE)"
-        row = [f"  {name}", f"{rival['expected_tokens']:.4f}", str(rival["depth"])]
+        row = [f"  {shape_name(rival)}", f"{rival['expected_tokens']:.4f}", str(rival["depth"])]
         if result["cost"]:
             row.append("-" if rival["speedup"] is None else times(rival["speedup"]))
         table.add_row(*map(Text, row), percent(rival["loss"]))
     return table
 
 
+def shape_name(rival: RivalShape) -> str:
+    """What a shape is called."""
+    if rival["name"] == "topk_steps" and rival["width"] == 1:
+        return f"a chain of {count(rival['depth'], 'step')} (EAGLE)"
+    return NAMES[rival["name"]].format(width=rival["width"], steps=rival["steps"])
+
+
 def _shown(result: TreeResult) -> Iterator[int]:
     """The rows that are shown: evenly spread, the first, the last and the best among them."""
-    count = len(result["rows"])
-    step = -(-count // ROWS)
+    last = len(result["rows"]) - 1
+    step = -(-(last + 1) // ROWS)
     for i, row in enumerate(result["rows"]):
-        if i % step == 0 or i == count - 1 or row["best"]:
+        if i % step == 0 or i == last or row["best"]:
             yield i
 
 
@@ -203,5 +207,6 @@ def settings(result: TreeResult) -> Iterator[tuple[str, str]]:
         yield "Medusa choices:", result["settings"]["medusa"]
 
 
-def _count(number: int, thing: str) -> str:
+def count(number: int, thing: str) -> str:
+    """A number of things, one of them without an s."""
     return f"{number:,} {thing}{'s' * (number != 1)}"

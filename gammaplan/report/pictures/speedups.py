@@ -1,0 +1,93 @@
+"""The speedup over the draft length: of one case with its band and ceiling, or of several."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gammaplan.report.optimum import headline
+from gammaplan.report.picture import Line, Mark, Panel, Picture, Points, Rule, Span
+from gammaplan.report.pictures.parts import (
+    FAR,
+    PLAIN,
+    few,
+    left_out,
+    lengths_axis,
+    speed_axis,
+    wide,
+)
+from gammaplan.report.words import lengths, named, parts, percent, times
+from gammaplan.shapes.answers import OptimumResult, TableResult
+
+
+def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
+    """The curve of each case."""
+    cases = [part for part in parts(result) if part["rows"]]
+    if not cases:
+        return None
+    if len(cases) > 1:
+        return _several(cases)
+    part = cases[0]
+    optimum = part["optimum"]
+    points = _points(part)
+    gammas, speeds = list(points), list(points.values())
+    top = max((s for s in speeds if s is not None), default=1.0)
+    x = wide(lengths_axis(gammas), gammas)
+    marks: list[Mark] = [*band(optimum, x.high), PLAIN]
+    notes: tuple[str, ...] = ()
+    ceiling = optimum["ceiling"]
+    if ceiling is not None and ceiling <= FAR * top:
+        marks.append(Rule("y", ceiling, f"ceiling {times(ceiling)}"))
+        speeds.append(ceiling)
+    elif ceiling is not None:
+        notes = (f"The ceiling, {times(ceiling)}, lies far above.",)
+    marks += best(optimum, gammas)
+    marks.append(Line(gammas, list(points.values()), "speedup"))
+    return Picture(headline(optimum), (Panel(x, speed_axis(speeds), tuple(marks)),), notes)
+
+
+def _points(part: TableResult) -> dict[int, float | None]:
+    """The speedup of each length of the rows, and of the best where it lies between them."""
+    points = {row["gamma"]: row["speedup"] for row in part["rows"]}
+    best = part["optimum"]["gamma"]
+    if best is not None and min(points) < best < max(points):
+        points[best] = part["optimum"]["speedup"]
+    return dict(sorted(points.items()))
+
+
+def band(optimum: OptimumResult, high: float) -> list[Mark]:
+    """The lengths within the tolerance of the best."""
+    found = optimum["band"]
+    if found["low"] is None:
+        return []
+    end = high if found["high"] is None else min(found["high"] + 0.5, high)
+    start = min(found["low"] - 0.5, high)
+    text = f"within {percent(found['tolerance'], 0)}: γ {lengths(found['low'], found['high'])}"
+    return [Span("x", start, end, text)] if end > start else []
+
+
+def best(optimum: OptimumResult, gammas: list[int]) -> list[Mark]:
+    """The best length, where it is on the axis, and the one in use."""
+    marks: list[Mark] = []
+    gamma, use = optimum["gamma"], optimum.get("in_use")
+    if gamma is not None and min(gammas) <= gamma <= max(gammas):
+        marks.append(Rule("x", gamma, f"best γ {gamma}: {times(optimum['speedup'])}", 0))
+    if use and use["gamma"] != gamma and min(gammas) <= use["gamma"] <= max(gammas):
+        marks.append(Rule("x", use["gamma"], f"in use γ {use['gamma']}: {times(use['speedup'])}"))
+    return marks
+
+
+def _several(cases: list[TableResult]) -> Picture:
+    shown = few(cases)
+    marks: list[Mark] = [PLAIN]
+    for i, part in enumerate(shown):
+        optimum, points = part["optimum"], _points(part)
+        said = "longer is faster" if optimum["gamma"] is None else f"best γ {optimum['gamma']}"
+        label = f"{named(part['labels'])}: {said}"
+        marks.append(Line(list(points), list(points.values()), label, i))
+        if (top := optimum["gamma"]) in points:
+            marks.append(Points([top], [optimum["speedup"]], "", i))
+    every = [row for part in shown for row in part["rows"]]
+    gammas = [row["gamma"] for row in every]
+    x = wide(lengths_axis(gammas), gammas)
+    y = speed_axis(row["speedup"] for row in every)
+    title = f"The speedup of {len(cases)} cases over the draft length."
+    return Picture(title, (Panel(x, y, tuple(marks)),), left_out(len(shown), len(cases), "cases"))
