@@ -43,7 +43,7 @@ class Said(NamedTuple):
 
 def sign(series: int, *, hollow: bool = False) -> str:
     """The shape that stands for a series."""
-    return (HOLLOW if hollow else SHAPES)[series % len(SHAPES)] if series != QUIET else "·"
+    return (HOLLOW if hollow else SHAPES)[series % len(SHAPES)] if series != QUIET else "×"
 
 
 def style(series: int) -> str:
@@ -93,15 +93,16 @@ class Drawing:
         places = self.places(mark.x, mark.y)
         self._joined(places, style(mark.series))
         if mark.points:
-            self._dotted(places, sign(mark.series), style(mark.series))
+            apart = -(-2 * len(places) // self.canvas.width)  # of many, as many as stay apart
+            self._dotted(places[:: max(apart, 1)], sign(mark.series), style(mark.series))
         return self._said(sign(mark.series), mark, places)
 
     @draw.register
     def _(self, mark: Steps) -> Said:
         corners = [
             (at, value)
-            for left, right, value in zip(mark.edges, mark.edges[1:], mark.y, strict=True)
-            for at in (left, right)
+            for ends, value in zip(pairwise(mark.edges), mark.y, strict=True)
+            for at in ends
         ]
         places = self.places([x for x, _ in corners], [y for _, y in corners])
         self._joined(places, style(mark.series))
@@ -193,8 +194,10 @@ class Drawing:
                     self.canvas.write(j * wide, y, f"{shade * 2:2}{mark.texts[i][j]:>{longest}}")
                 else:
                     self.canvas.write(j * wide, y, shade * wide)
-        ends = f"{mark.label} {SHADES[1]} {low:.4g} to {SHADES[-1]} {high:.4g}"
-        return Said("", ends if known else "", "", None)
+        ends = f"{mark.label} {SHADES[1]} {low:.4g} to {SHADES[-1]} {high:.4g}" if known else ""
+        if mark.texts and longest + 3 > wide:
+            ends += "; no room for the numbers"
+        return Said("", ends, "", None)
 
     def _joined(self, places: Sequence[tuple[float, float] | None], colour: str) -> None:
         for start, end in pairwise(places):

@@ -7,7 +7,18 @@ from rich.console import Console
 from rich.text import Text
 
 from gammaplan.report.canvas import OVER, UNDER, Canvas
-from gammaplan.report.picture import Axis, Cells, Panel, Picture, Rule, Span, Tick, ticks
+from gammaplan.report.picture import (
+    Axis,
+    Cells,
+    Edges,
+    Mark,
+    Panel,
+    Picture,
+    Rule,
+    Span,
+    Tick,
+    ticks,
+)
 from gammaplan.report.plain import printable
 from gammaplan.report.terminal_marks import Drawing, Said, place
 from gammaplan.report.words import say
@@ -45,7 +56,7 @@ class _Plot:
         self.left = max(map(cell_len, self.side.values()), default=0)
         self.room = max(width - self.left - 1, 1)
         cells = next((mark for mark in panel.marks if isinstance(mark, Cells)), None)
-        labels = [cell_len(printable(m.label)) + 3 for m in panel.marks if _beside(m, self.y)]
+        labels = [cell_len(text) + 3 for m in panel.marks if (text := _beside(m, self.y))]
         margin = max((n for n in labels if n <= self.room * FOR_LABELS), default=0)
         wide = len(cells.values[0]) * _cell_width(cells, self.room) if cells else 0
         self.canvas = Canvas(wide or self.room - margin, rows)
@@ -113,15 +124,16 @@ class _Plot:
         return list(canvas.rows())[:row], homeless
 
     def _beside(self, labels: Sequence[Said]) -> dict[int, Said]:
-        """Labels right of the panel by their rows, moved down or up where rows are taken."""
-        room = self.room - self.canvas.width
-        placed: dict[int, Said] = {}
-        for said in sorted(labels, key=lambda s: s.y or 0.0):
-            wanted = _column(said.y, self.canvas.height)
-            free = [row for row in range(self.canvas.height) if row not in placed]
-            if free and cell_len(printable(said.text)) + 3 <= room:
-                placed[min(free, key=lambda row: abs(row - wanted))] = said
-        return placed
+        """Labels right of the panel by their rows, in their order, moved where rows are taken."""
+        room, last = self.room - self.canvas.width, self.canvas.height - 1
+        fitting = [said for said in labels if cell_len(printable(said.text)) + 3 <= room]
+        fitting = sorted(fitting[: last + 1], key=lambda said: said.y or 0.0)
+        rows: list[int] = []
+        for said in fitting:
+            rows.append(max(_column(said.y, last + 1), rows[-1] + 1 if rows else 0))
+        for i in range(len(rows) - 1, -1, -1):
+            rows[i] = min(rows[i], last if i + 1 == len(rows) else rows[i + 1] - 1)
+        return dict(zip(rows, fitting, strict=True))
 
     def _foot(self, spans: Sequence[Span]) -> None:
         """The x axis: ticks, their texts, and what it measures."""
@@ -171,7 +183,7 @@ def _side(panel: Panel, out: Console, width: int) -> tuple[dict[int, str], int]:
         ]
         each = max(map(len, names))
         texts = {
-            i * each + j + (each - len(lines)) // 2: line.rstrip()
+            i * each + j + (each - len(lines) + 1) // 2: line.rstrip()
             for i, lines in enumerate(names)
             for j, line in enumerate(lines)
         }
@@ -218,11 +230,11 @@ def _cell_width(cells: Cells, room: int) -> int:
     return wanted if wanted * many <= room else max(1, min(room // many, 3))
 
 
-def _beside(mark: object, y: Axis) -> bool:
-    """Whether a mark has its label at a height of its own."""
-    if y.names or not getattr(mark, "label", ""):
-        return False
-    return getattr(mark, "axis", "y") == "y" and not isinstance(mark, Cells)
+def _beside(mark: Mark, y: Axis) -> str:
+    """The label of a mark that has a height of its own."""
+    if y.names or isinstance(mark, Cells | Edges) or getattr(mark, "axis", "y") == "x":
+        return ""
+    return printable(mark.label)
 
 
 def _column(at: float | None, size: int) -> int:
