@@ -75,6 +75,19 @@ def test_csv_and_markdown_load_no_rich_table(loaded, form):
     assert loaded(f"table --alpha 0.8 --c 0.1 --format {form}", "rich.table") == []
 
 
+PLOTTING = ("matplotlib", "gammaplan.report.picture", "gammaplan.cli.plotting")
+
+
+@pytest.mark.parametrize("args", [*ANSWERS, "plan --alpha 0.8 --c 0.1", "table --help"])
+def test_a_command_without_a_picture_loads_nothing_of_it(loaded, args):
+    assert loaded(args, *PLOTTING) == []
+
+
+def test_a_picture_needs_no_state_of_matplotlib(loaded, tmp_path):
+    args = f"table --alpha 0.8 --c 0.1 --plot {tmp_path / 'a.svg'}"
+    assert loaded(args, *PLOTTING, "matplotlib.pyplot") == list(PLOTTING)
+
+
 def test_every_command_imports_and_is_a_function_of_its_module():
     from gammaplan.cli.app import COMMANDS
 

@@ -41,7 +41,6 @@ def ceiling(
         findings=cases.findings,
         out=out,
         render=_render,
-        plotted=_plotted,
     )
 
 
@@ -60,12 +59,6 @@ def _result(case: "Case", *, several: bool) -> "CeilingResult":
         "acceptance": case.acceptance_shape,
     }
     return {"labels": dict(case.labels), **result} if several else result
-
-
-def _plotted(result: Any) -> Any:  # Any: the result, and what its picture shows besides
-    from gammaplan.cli import plotted
-
-    return plotted.each(result, plotted.tokens)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

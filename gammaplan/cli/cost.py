@@ -70,14 +70,7 @@ def cost(
         findings=done.findings,
         out=out,
         render=_render,
-        plotted=_plotted,
     )
-
-
-def _plotted(result: Any) -> Any:  # Any: the result, and what its picture shows besides
-    from gammaplan.cli import plotted
-
-    return plotted.each(result, plotted.costs)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

@@ -68,14 +68,7 @@ def explain(
         findings=done.findings,
         out=out,
         render=_render,
-        plotted=_plotted,
     )
-
-
-def _plotted(result: Any) -> Any:  # Any: the result, and what its picture shows besides
-    from gammaplan.cli import plotted
-
-    return plotted.each(result, plotted.explained)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

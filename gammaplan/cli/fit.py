@@ -157,7 +157,6 @@ def fit(
     from gammaplan.cli.evidence import Cases
     from gammaplan.cli.fitting import Assumed, fitted
     from gammaplan.cli.output import Output, show
-    from gammaplan.cli.plotted import each, hazards
     from gammaplan.engines.files import Asked
     from gammaplan.engines.lines import named
     from gammaplan.engines.reading import Wanted
@@ -204,7 +203,6 @@ def fit(
         findings=account.findings,
         out=out,
         render=_render,
-        plotted=lambda result: each(result, hazards(share)),
         answered=answered(done.result),
     )
 

@@ -49,15 +49,8 @@ def optimum(
         findings=cases.findings,
         out=out,
         render=_render,
-        plotted=_plotted,
         failed_gates=failed,
     )
-
-
-def _plotted(result: Any) -> Any:  # Any: the result, and what its picture shows besides
-    from gammaplan.cli import plotted
-
-    return plotted.each(result, plotted.speedups)
 
 
 def _render() -> Any:  # Any: a function of the terminal report, loaded when needed

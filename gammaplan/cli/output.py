@@ -3,7 +3,7 @@
 import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import typer
 
@@ -43,15 +43,13 @@ def show(
     findings: Iterable[Finding],
     out: Output,
     render: Callable[[], Callable[..., None]],
-    plotted: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,  # Any: each command's own
     failed_gates: Iterable[str] = (),
     answered: bool = True,
 ) -> None:
     """Print the document of one command and end it: 0, 1 without an answer, 3 on a failed gate.
 
     `render` imports and returns the function that draws the result in a
-    terminal, so that the other formats do not load it. `plotted` adds to
-    the result what its picture shows beyond the document.
+    terminal, so that the other formats do not load it.
     """
     from gammaplan.documents.writing import document, to_json
 
@@ -78,7 +76,7 @@ def show(
     if out.plot and answered:
         from gammaplan.cli.plotting import plot
 
-        plot(command, plotted(result), inputs, out.plot)
+        plot(command, result, inputs, out.plot)
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:

@@ -153,7 +153,6 @@ def plan(
         findings=done.cases.findings,
         out=out,
         render=_render,
-        plotted=lambda result: {**result, **done.beside},
         failed_gates=done.failed,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -21,7 +21,7 @@ from gammaplan.model.planning import told_apart
 if TYPE_CHECKING:
     from gammaplan.cli.runs import Measurements
     from gammaplan.documents.evidence import Document
-    from gammaplan.shapes.planning import DraftShape, PlanResult, PlanRow
+    from gammaplan.shapes.planning import DraftShape, PlanResult
 
 
 class Asked(NamedTuple):
@@ -51,8 +51,7 @@ class Asked(NamedTuple):
 class Planned(NamedTuple):
     """The answer, the account of its inputs, the gates that failed, and what drafts.
 
-    `by_range` are the speedups of each length from 0 on in each range of a schedule,
-    `draft_rows` the rows of each draft that was compared.
+    `by_range` are the speedups of each length from 0 on in each range of a schedule.
     """
 
     result: dict[str, Any]
@@ -60,12 +59,6 @@ class Planned(NamedTuple):
     failed: list[str]
     method: str | None
     by_range: Sequence[Sequence[float]] = ()
-    draft_rows: Mapping[str, list[PlanRow]] = {}
-
-    @property
-    def beside(self) -> dict[str, object]:
-        """What a picture shows beside the result."""
-        return {"draft_rows": self.draft_rows} if self.draft_rows else {}
 
 
 def planned(asked: Asked) -> Planned:
@@ -84,12 +77,9 @@ def planned(asked: Asked) -> Planned:
     search = Search(asked.max_gamma, asked.tolerance, asked.gamma)
     answers = [plan_of(subject, search, times) for subject in subjects]
     tolerance = DEFAULT_TOLERANCE if asked.tolerance is None else asked.tolerance
-    draft_rows: dict[str, list[PlanRow]] = {}
     if several:
         named = [(s.name, parts[0]) for s, (parts, _) in zip(subjects, answers, strict=True)]
         best = ranked(named, tolerance)
-        rows = {name: part["rows"] for name, part in named}
-        draft_rows = {draft["name"]: rows[draft["name"]] for draft in best["drafts"]}
         chosen = next(s for s in subjects if s.name == best["drafts"][0]["name"])
         parts, result = [best], dict(best)
         for other in subjects:
@@ -105,7 +95,7 @@ def planned(asked: Asked) -> Planned:
         chosen, (parts, result) = subjects[0], answers[0]
     account(chosen.cases, asked, measured)
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
-    return Planned(result, chosen.cases, failed, chosen.given.method, draft_rows=draft_rows)
+    return Planned(result, chosen.cases, failed, chosen.given.method)
 
 
 def _measured(asked: Asked) -> tuple[Measurements | None, Asked]:
@@ -214,6 +204,7 @@ def ranked(named: Sequence[tuple[str, PlanResult]], tolerance: float) -> PlanRes
                 "low": low,
                 "high": high,
                 "tied": i == 0 or not told_apart(first, (fast, low, high), tolerance),
+                "rows": part["rows"],
             }
         )
     best = order[0][1]

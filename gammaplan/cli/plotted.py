@@ -1,6 +1,6 @@
-"""What a picture shows beyond the document: each function takes a result and adds to it."""
+"""What a picture shows beyond the document: curves of the laws that a result states."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gammaplan.cli.values import Lengths
@@ -15,28 +15,21 @@ CEILING_SHOWN = 24
 Result = Mapping[str, Any]  # Any: results of several commands
 
 
-def each(result: Result, add: "Any") -> Result:  # Any: one of the functions below
-    """The result with what `add` adds to it, or to each of its groups."""
-    if "groups" in result and not result.get("pooled"):
-        return {**result, "groups": [{**part, **add(part)} for part in result["groups"]]}
-    return {**result, **add(result)}
-
-
-def speedups(part: Result) -> Result:
+def _speedups(part: Result, inputs: Result) -> Result:
     """The speedup of every length to beyond the best, from the laws that the result states."""
     best = part["gamma"] or 0
-    return {"rows": table_rows(part, _shown(best)), "optimum": part}
+    return {"rows": _table_rows(part, _shown(best)), "optimum": part}
 
 
-def explained(part: Result) -> Result:
+def _explained(part: Result, inputs: Result) -> Result:
     """The calibrated curve on which a run lies."""
     best = {"gamma": part["best"]["gamma"], "speedup": part["best"]["speedup"]}
     longest = max(best["gamma"] or 0, part["gamma"])
     stated = {**part, **best, "band": {"low": None, "high": None}}
-    return {"rows": table_rows(stated, _shown(longest))}
+    return {"rows": _table_rows(stated, _shown(longest))}
 
 
-def table_rows(part: Result, lengths: Lengths) -> "list[TableRow]":
+def _table_rows(part: Result, lengths: Lengths) -> "list[TableRow]":
     """The rows of `table` for the laws and the best that a result states."""
     from gammaplan.cli.evidence import Case
     from gammaplan.cli.table import table_result
@@ -53,7 +46,7 @@ def _shown(longest: int) -> Lengths:
     return Lengths(sorted({*range(0, last + 1, -(-last // MOST_SHOWN)), longest}))
 
 
-def tokens(part: Result) -> Result:
+def _tokens(part: Result, inputs: Result) -> Result:
     """The tokens per round that rise to the ceiling."""
     from gammaplan.documents.reading import acceptance_from
 
@@ -63,7 +56,7 @@ def tokens(part: Result) -> Result:
     return {"rows": [{"gamma": gamma, "expected_tokens": total} for gamma, total in pairs]}
 
 
-def costs(part: Result) -> Result:
+def _costs(part: Result, inputs: Result) -> Result:
     """Each cost as a table of lengths, a line that the document states too."""
     from gammaplan.documents.reading import cost_from
 
@@ -77,24 +70,20 @@ def costs(part: Result) -> Result:
     return {"tables": tables}
 
 
-def hazards(level: float) -> Any:  # Any: a function as those above
-    """The interval of each position's acceptance, at this confidence."""
+def _hazards(part: Result, inputs: Result) -> Result:
+    """The interval of each position's acceptance."""
+    counts: CountsShape | None = part["counts"]
+    reached = counts and counts["accepted_at_least"]
+    if not counts or not reached or not part["hazards"]:
+        return {"hazard_intervals": []}
+    from gammaplan.model.intervals import clopper_pearson
 
-    def intervals(part: Result) -> Result:
-        counts: CountsShape | None = part["counts"]
-        reached = counts and counts["accepted_at_least"]
-        if not counts or not reached or not part["hazards"]:
-            return {"hazard_intervals": []}
-        from gammaplan.model.intervals import clopper_pearson
-
-        found: list[dict[str, float] | None] = []
-        for i, (accepted, hazard) in enumerate(zip(reached, part["hazards"], strict=True)):
-            trials = round(accepted / hazard) if hazard else _tried(counts, i)
-            span = clopper_pearson(accepted, trials - accepted, level) if trials else None
-            found.append({"low": span.low, "high": span.high} if span else None)
-        return {"hazard_intervals": found}
-
-    return intervals
+    found: list[dict[str, float] | None] = []
+    for i, (accepted, hazard) in enumerate(zip(reached, part["hazards"], strict=True)):
+        trials = round(accepted / hazard) if hazard else _tried(counts, i)
+        span = clopper_pearson(accepted, trials - accepted, inputs["level"]) if trials else None
+        found.append({"low": span.low, "high": span.high} if span else None)
+    return {"hazard_intervals": found}
 
 
 def _tried(counts: "CountsShape", i: int) -> int | None:
@@ -103,3 +92,22 @@ def _tried(counts: "CountsShape", i: int) -> int | None:
     if not drafted or not reached or drafted[i] != counts["rounds"]:
         return None
     return reached[i - 1] if i else counts["rounds"]
+
+
+ADDED: Mapping[str, Callable[[Result, Result], Result]] = {
+    "optimum": _speedups,
+    "ceiling": _tokens,
+    "fit": _hazards,
+    "cost": _costs,
+    "explain": _explained,
+}
+
+
+def with_curves(command: str, result: Result, inputs: Result) -> Result:
+    """The result, each part of it with the curve that its picture shows and it does not hold."""
+    add = ADDED.get(command)
+    if add is None:
+        return result
+    if "groups" in result and "pooled" not in result:
+        return {**result, "groups": [{**part, **add(part, inputs)} for part in result["groups"]]}
+    return {**result, **add(result, inputs)}

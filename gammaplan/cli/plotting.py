@@ -1,11 +1,16 @@
 """The picture of an answer, into a file or the terminal."""
 
+import logging
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gammaplan.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from gammaplan.report.picture import Picture
 
 
 def plot(
@@ -15,9 +20,10 @@ def plot(
 
     A file is written whole or not at all.
     """
+    from gammaplan.cli.plotted import with_curves
     from gammaplan.report.pictures import picture_of
 
-    picture = picture_of(command, result, inputs)
+    picture = picture_of(command, with_curves(command, result, inputs), inputs)
     if picture is None:
         raise InputError(f"--plot {where}: this answer has nothing to draw")
     if where == "-":
@@ -26,8 +32,23 @@ def plot(
 
         draw(picture, console())
         return
+    path = Path(where)
+    content = _image(picture, path.suffix[1:].lower())
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise InputError(f"{where}: cannot be written: {error.strerror or error}") from None
+
+
+def _image(picture: "Picture", kind: str) -> bytes:
+    """The picture as a file; matplotlib says nothing of the user's fonts, folders and settings."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
     try:
         from gammaplan.report.drawing import image
+
+        return image(picture, kind)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
@@ -35,11 +56,8 @@ def plot(
             "--plot FILE needs matplotlib, which the extra named plot brings: "
             "pip install 'gammaplan[plot]'"
         ) from None
-    path = Path(where)
-    try:
-        write_whole(path, image(picture, path.suffix[1:].lower()))
-    except OSError as error:
-        raise InputError(f"{where}: cannot be written: {error.strerror or error}") from None
+    finally:
+        logger.setLevel(level)
 
 
 def write_whole(path: Path, content: bytes) -> None:

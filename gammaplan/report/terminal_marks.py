@@ -1,7 +1,7 @@
 """The marks of a picture in characters: told apart by shape, each datum in its own cell."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
 from itertools import pairwise
 from typing import NamedTuple
@@ -64,10 +64,10 @@ def place(axis: Axis, value: Value, size: int) -> float | None:
 
 
 class Drawing:
-    """Marks on a canvas between two axes."""
+    """Marks on a canvas between two axes; `extent` is what the shades of a map go from and to."""
 
-    def __init__(self, x: Axis, y: Axis, canvas: Canvas) -> None:
-        self.x, self.y, self.canvas = x, y, canvas
+    def __init__(self, x: Axis, y: Axis, canvas: Canvas, extent: tuple[float, float]) -> None:
+        self.x, self.y, self.canvas, self.extent = x, y, canvas, extent
 
     def across(self, value: Value) -> float | None:
         """Cells from the left."""
@@ -93,7 +93,7 @@ class Drawing:
         places = self.places(mark.x, mark.y)
         self._joined(places, style(mark.series))
         if mark.points:
-            apart = -(-2 * len(places) // self.canvas.width)  # of many, as many as stay apart
+            apart = -(-len(places) // self.canvas.width)  # more than cells are not all marked
             self._dotted(places[:: max(apart, 1)], sign(mark.series), style(mark.series))
         return self._said(sign(mark.series), mark, places)
 
@@ -182,8 +182,7 @@ class Drawing:
 
     @draw.register
     def _(self, mark: Cells) -> Said:
-        known = [v for row in mark.values for v in row if v is not None]
-        low, high = (min(known), max(known)) if known else (0.0, 0.0)
+        low, high = self.extent
         wide = self.canvas.width // max(len(row) for row in mark.values)
         longest = max((len(text) for row in mark.texts for text in row), default=wide)
         for i, row in enumerate(mark.values):
@@ -194,7 +193,7 @@ class Drawing:
                     self.canvas.write(j * wide, y, f"{shade * 2:2}{mark.texts[i][j]:>{longest}}")
                 else:
                     self.canvas.write(j * wide, y, shade * wide)
-        ends = f"{mark.label} {SHADES[1]} {low:.4g} to {SHADES[-1]} {high:.4g}" if known else ""
+        ends = f"{mark.label} {SHADES[1]} {low:.4g} to {SHADES[-1]} {high:.4g}"
         if mark.texts and longest + 3 > wide:
             ends += "; no room for the numbers"
         return Said("", ends, "", None)
@@ -261,6 +260,13 @@ class Drawing:
     ) -> Said:
         last = next((at for at in reversed(places) if at is not None), None)
         return Said(shape, mark.label, style(mark.series), last[1] if last else None)
+
+
+def extent(marks: Iterable[Mark]) -> tuple[float, float]:
+    """The smallest and the largest value of the maps among marks."""
+    maps = [mark for mark in marks if isinstance(mark, Cells)]
+    known = [v for mark in maps for row in mark.values for v in row if v is not None]
+    return (min(known), max(known)) if known else (0.0, 0.0)
 
 
 def _shade(value: float, low: float, high: float, scale: str) -> int:

@@ -20,7 +20,7 @@ from gammaplan.report.picture import (
     ticks,
 )
 from gammaplan.report.plain import printable
-from gammaplan.report.terminal_marks import Drawing, Said, place
+from gammaplan.report.terminal_marks import Drawing, Said, extent, place
 from gammaplan.report.words import say
 
 WIDEST, USUAL, FEWEST = 160, 16, 6  # cells of a row; rows of a panel
@@ -40,7 +40,7 @@ def draw(picture: Picture, console: Console) -> None:
         if panel.heading:
             say(console, printable(panel.heading))
         for part in _parts(panel, min(console.width, WIDEST)):
-            _Plot(part, console).show()
+            _Plot(part, console).show(extent(panel.marks))
     for note in picture.notes:
         say(console, printable(note), style="dim")
 
@@ -61,9 +61,9 @@ class _Plot:
         wide = len(cells.values[0]) * _cell_width(cells, self.room) if cells else 0
         self.canvas = Canvas(wide or self.room - margin, rows)
 
-    def show(self) -> None:
+    def show(self, shades: tuple[float, float]) -> None:
         """Print it."""
-        drawing = Drawing(self.x, self.y, self.canvas)
+        drawing = Drawing(self.x, self.y, self.canvas, shades)
         said = [(mark, drawing.draw(mark)) for mark in self.panel.marks]
         upright = [(m, s) for m, s in said if isinstance(m, Rule | Span) and m.axis == "x"]
         level = [s for m, s in said if s.text and (m, s) not in upright]

@@ -61,6 +61,7 @@ class DraftShape(TypedDict):
     low: float | None
     high: float | None
     tied: bool
+    rows: list[PlanRow]
 
 
 class WorkloadShape(TypedDict):

@@ -6,6 +6,7 @@ side by side: look at each before you keep a change of how pictures are drawn.
 """
 
 import io
+import json
 import os
 import shlex
 import sys
@@ -16,14 +17,18 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from gammaplan.cli.app import app
+from gammaplan.cli.plotted import with_curves
+from gammaplan.report.picture import Picture
+from gammaplan.report.pictures import picture_of
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pictures"
 DATA = ROOT / "tests" / "data"
 LINE = (
     "INFO 06-01 10:10:41 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: {0}, "
-    "Accepted throughput: 59.29 tokens/s, Drafted throughput: 72.59 tokens/s, Accepted: {1} tokens, "
-    "Drafted: {2} tokens, Per-position acceptance rate: {3}, Avg Draft acceptance rate: {4}%\n"
+    "Accepted throughput: 59.29 tokens/s, Drafted throughput: 72.59 tokens/s, "
+    "Accepted: {1} tokens, Drafted: {2} tokens, Per-position acceptance rate: {3}, "
+    "Avg Draft acceptance rate: {4}%\n"
 )
 PASSES = "tokens,batch,ms\n" + "".join(
     f"{n},1,{10 + 0.01 * n + 2.6 * ((n - 1) // 32):.2f}\n"
@@ -33,8 +38,10 @@ INPUTS = {
     "vllm.log": LINE.format("3.45", "593", "726", "0.917, 0.839, 0.694", "81.7"),
     "config.json": (DATA / "configs" / "llama-3.1-8b-instruct.json").read_text(encoding="utf-8"),
     "passes.csv": PASSES,
-    "runs.csv": "gamma,speedup,mean_length\n1,1.31,1.75\n2,1.46,2.3\n3,1.5,2.7\n5,1.42,3.2\n7,1.2,3.35\n",
+    "runs.csv": "gamma,speedup,mean_length\n"
+    "1,1.31,1.75\n2,1.46,2.3\n3,1.5,2.7\n5,1.42,3.2\n7,1.2,3.35\n",
 }
+ALPHA = "alpha --target-logits 2,0,-1 --draft-logits 1.5,0,1"
 COST = (
     "cost --target config.json --method eagle3 --device h100-sxm --batch 1,8,64,256 --context 512"
 )
@@ -42,7 +49,7 @@ PREPARED = {
     "cost.json": COST,
     "chat.json": "convert --survival 0.75,0.52,0.36,0.25 --gamma 4",
     "code.json": "convert --survival 0.9,0.8,0.7,0.61 --gamma 4",
-    "temperatures.json": "alpha --target-logits 2,0,-1 --draft-logits 1.5,0,1 --temperature 0.25..1.5:0.25",
+    "temperatures.json": f"{ALPHA} --temperature 0.25..1.5:0.25",
 }
 PICTURES = {
     "table": "table --alpha 0.8 --c 0.1 --gamma 0..16",
@@ -52,12 +59,13 @@ PICTURES = {
     "plan": "plan --gamma 5 --baseline-tps 41.6 --spec-tps 60.3 --pooled-rate 0.6",
     "runs": "plan --runs runs.csv",
     "drafts": "plan --candidate name=eagle3,evidence=code.json,c=0.06 "
-    "--candidate name=ngram,evidence=chat.json,c=0.002 --candidate name=draft-model,alpha=0.8,c=0.2",
+    "--candidate name=ngram,evidence=chat.json,c=0.002 "
+    "--candidate name=draft-model,alpha=0.8,c=0.2",
     "schedule": "plan cost.json --alpha 0.75",
     "cost": COST,
     "passes": "cost --verify-curve passes.csv --draft-ms 0.9",
     "measured": "cost --runs runs.csv",
-    "alpha": "alpha --target-logits 2,0,-1 --draft-logits 1.5,0,1 --temperature 0..2:0.125",
+    "alpha": f"{ALPHA} --temperature 0..2:0.125",
     "explain": "explain --gamma 8 --speedup 0.931 --mean-length 3.762 --target-ms 27.95 "
     "--draft-round-ms 39.03 --verify-ms 63.54",
     "tree": "tree --ranks 0.63,0.11,0.057,0.022 --budget 4..32 --c 0.05 --verify-slope 0.01",
@@ -86,11 +94,10 @@ HARDER = {
     "names": "plan --candidate name=$x^2$<b>&amp;[red],alpha=0.7,c=0.06 --candidate "
     "name=a-very-long-name-of-a-draft-that-goes-on-and-on-and-on,alpha=0.72,c=0.05 "
     + " ".join(f"--candidate name=d{i},alpha=0.{i + 50},c=0.0{i % 9 + 1}" for i in range(12)),
-    "mix": "plan --mix name=code,share=0.6,evidence=code.json --mix name=chat,share=0.4,evidence=chat.json "
-    "--c 0.06",
-    "one setting": "alpha --target-logits 2,0,-1 --draft-logits 1.5,0,1 --temperature 0.7",
-    "settings": "alpha --target-logits 2,0,-1 --draft-logits 1.5,0,1 --temperature 0.25..1.5:0.25 "
-    "--top-k 0,2,3",
+    "mix": "plan --mix name=code,share=0.6,evidence=code.json "
+    "--mix name=chat,share=0.4,evidence=chat.json --c 0.06",
+    "one setting": f"{ALPHA} --temperature 0.7",
+    "settings": f"{ALPHA} --temperature 0.25..1.5:0.25 --top-k 0,2,3",
     "timings": "cost --target-ms 40 --draft-ms 3",
     "big tree": "tree --ranks 0.6,0.2,0.1,0.05 --budget 200",
     "tree of one": "tree --ranks 0.6,0.2 --budget 1 --c 0.1",
@@ -125,12 +132,22 @@ def drawn(where: Path, name: str, command: str, kind: str) -> Path:
     return file
 
 
+def pictured(where: Path, command: str) -> Picture:
+    """What the picture of a command shows."""
+    with chdir(where):
+        document = json.loads(run(f"{command} --json --quiet"))
+    name, inputs = command.split(maxsplit=1)[0], document["inputs"]
+    picture = picture_of(name, with_curves(name, document["result"], inputs), inputs)
+    assert picture is not None
+    return picture
+
+
 def sheet(files: list[Path]) -> bytes:
     """All pictures side by side."""
     from PIL import Image
 
     pictures = [Image.open(file).convert("RGB") for file in files]
-    columns = [[], [], [], []]  # type: list[list[Image.Image]]
+    columns: list[list[Image.Image]] = [[], [], [], []]
     for picture in pictures:
         min(columns, key=lambda c: sum(p.height + 24 for p in c)).append(picture)
     width = max(p.width for p in pictures) + 24

@@ -1,7 +1,6 @@
 """A picture as a file, drawn by matplotlib: the one place that loads it."""
 
 import io
-import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,15 +36,9 @@ def image(picture: Picture, kind: str) -> bytes:
 
 @contextmanager
 def our_style() -> Iterator[None]:
-    """Our style alone, whatever the user's own is, and nothing said about fonts."""
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        with matplotlib.rc_context(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # characters that a font lacks
-            matplotlib.rcdefaults()
-            matplotlib.rcParams.update(STYLE)
-            yield
-    finally:
-        logger.setLevel(level)
+    """Our style alone, whatever the user's own is."""
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # characters that a font lacks
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield

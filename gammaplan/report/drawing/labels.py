@@ -31,12 +31,14 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return places
 
 
-def rows(starts: Sequence[float], widths: Sequence[float], gap: float, right: float) -> list[int]:
+def flag_rows(
+    starts: Sequence[float], widths: Sequence[float], gap: float, right: float
+) -> list[int]:
     """The row of each flag, 0 the lowest, so that none lies on its neighbour to the right.
 
     Examples
     --------
-    >>> rows([0.0, 1.0, 5.0], [2.0, 1.0, 1.0], 0.1, 10.0)
+    >>> flag_rows([0.0, 1.0, 5.0], [2.0, 1.0, 1.0], 0.1, 10.0)
     [1, 0, 0]
     """
     taken: list[float] = []  # where the leftmost flag of each row begins

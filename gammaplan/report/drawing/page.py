@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from gammaplan.report.drawing.flags import Flag, flags, share
 from gammaplan.report.drawing.inside import cell_texts, node_texts
-from gammaplan.report.drawing.labels import rows, shortened, spread
+from gammaplan.report.drawing.labels import flag_rows, shortened, spread
 from gammaplan.report.drawing.marks import GREY, PALE, SHADES, draw_marks, extremes
 from gammaplan.report.drawing.pen import SMALL, TITLE, WIDTH, Box, Pen, Ruler
 from gammaplan.report.picture import Axis, Cells, Nodes, Panel, Picture, Tick, number, ticks
@@ -63,8 +63,10 @@ def figure(picture: Picture) -> Figure:
     pen = Pen(page, tall)
     for i, line in enumerate(title, 1):
         pen.write(EDGE, EDGE + HEAD * (i - 0.2), line, TITLE, weight="bold")
-    for frame, flying, head, foot in zip(frames, raised, heads, feet, strict=True):
-        _draw(pen, ruler, frame, flying, Box(left, down + head, across, frame.height))
+    rows = zip(frames, raised, heads, feet, strict=True)
+    for i, (frame, flying, head, foot) in enumerate(rows):
+        box = Box(left, down + head, across, frame.height)
+        _draw(pen, ruler, frame, flying, box, f"panel-{i}")
         down += head + frame.height + foot
     for i, line in enumerate(notes, 1):
         pen.write(EDGE, down + LINE * (i - 0.2), line, SMALL, colour=GREY)
@@ -113,7 +115,7 @@ def _raised(frame: Frame, ruler: Ruler, left: float, across: float) -> list[Rais
     stems = [left + min(max(f.at, 0.0), 1.0) * across for f in frame.above]
     widths = [ruler.width(f.text) for f in frame.above]
     begins = [max(EDGE, min(s, WIDTH - EDGE - w)) for s, w in zip(stems, widths, strict=True)]
-    found = rows(begins, widths, 2 * GAP, WIDTH - EDGE)
+    found = flag_rows(begins, widths, 2 * GAP, WIDTH - EDGE)
     return [Raised(*r) for r in zip(frame.above, begins, found, stems, strict=True)]
 
 
@@ -128,11 +130,12 @@ def _foot(frame: Frame) -> float:
     return LINE * 1.1 * lines + GAP
 
 
-def _draw(pen: Pen, ruler: Ruler, frame: Frame, raised: list[Raised], box: Box) -> None:
+def _draw(pen: Pen, ruler: Ruler, frame: Frame, raised: list[Raised], box: Box, name: str) -> None:
     panel = frame.panel
     axes = pen.axes(box)
+    axes.set_gid(name)
     _dress(axes, panel)
-    draw_marks(axes, panel, f"panel-{len(pen.page.axes)}")
+    draw_marks(axes, panel, name)
     _limits(axes, panel)
     above = box.top - GAP / 2
     for r in sorted(raised, key=lambda r: -r.row):

@@ -1,7 +1,7 @@
 """The plan: the schedule over batch sizes, the drafts compared, the curve that is predicted."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired
+from typing import Any
 
 from gammaplan.report.picture import (
     Area,
@@ -34,13 +34,7 @@ from gammaplan.shapes.planning import DraftShape, PlanResult, PlanRow, WorkloadS
 NEAR = 1.6  # a ceiling so many times above the intervals is said, not drawn
 
 
-class Compared(PlanResult):
-    """The result with the curve of each draft, which its picture shows besides."""
-
-    draft_rows: NotRequired[dict[str, list[PlanRow]]]
-
-
-def plan(result: Compared, inputs: Mapping[str, Any]) -> Picture | None:
+def plan(result: PlanResult, inputs: Mapping[str, Any]) -> Picture | None:
     """The plan, or the curves of its groups on one axis."""
     cases = [part for part in parts(result) if part["rows"]]
     if not cases:
@@ -54,9 +48,7 @@ def plan(result: Compared, inputs: Mapping[str, Any]) -> Picture | None:
         title = scheduled(part)
         panels += [_schedule(part), _by_batch(part)]
     if part["drafts"]:
-        panels.append(
-            _curves(part["draft_rows"]) if "draft_rows" in part else _drafts(part["drafts"])
-        )
+        panels.append(_drafts(part["drafts"]))
     if part["workloads"]:
         panels.append(_workloads(part["workloads"]))
     who = part["drafts"][0]["name"] if part["drafts"] else ""
@@ -145,28 +137,19 @@ def _by_batch(part: PlanResult) -> Panel:
 
 
 def _drafts(drafts: list[DraftShape]) -> Panel:
-    names = [f"{d['name']}, γ {'∞' if d['gamma'] is None else d['gamma']}" for d in drafts]
-    at = list(range(len(drafts)))
-    low, high = [d["low"] for d in drafts], [d["high"] for d in drafts]
-    speeds = [d["speedup"] for d in drafts]
-    points = Points(speeds, at, "", 0, low, high, "x")
-    x = speed_axis([*speeds, *low, *high])
-    return named_panel(names, x, [Rule("x", 1.0, "plain decoding"), points])
-
-
-def _curves(drafts: Mapping[str, list[PlanRow]]) -> Panel:
     """The curves of several drafts on one axis."""
     marks: list[Mark] = [PLAIN]
-    shown = {name: drafts[name] for name in list(drafts)[:MOST_LINES]}
-    for i, (name, rows) in enumerate(shown.items()):
+    shown = drafts[:MOST_LINES]
+    for i, draft in enumerate(shown):
+        rows = draft["rows"]
         at, speeds = [row["gamma"] for row in rows], [row["speedup"] for row in rows]
-        marks.append(Line(at, speeds, name, i))
+        marks.append(Line(at, speeds, draft["name"], i))
         top = [row for row in rows if row["best"]]
         low, high = [row["low"] for row in top], [row["high"] for row in top]
         marks.append(
             Points([r["gamma"] for r in top], [r["speedup"] for r in top], "", i, low, high)
         )
-    every = [row for rows in shown.values() for row in rows]
+    every = [row for draft in shown for row in draft["rows"]]
     values = [v for r in every for v in (r["speedup"], *(_ends(r) if r["best"] else ()))]
     x = lengths_axis(row["gamma"] for row in every)
     heading = "Drafts"
