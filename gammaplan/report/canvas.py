@@ -33,7 +33,8 @@ class Canvas:
     def write(self, x: int, y: int, text: str, style: str = "") -> None:
         """A line of text on top of everything."""
         for character in text:
-            self.put(x, y, character, style, TOP)
+            if x < self.width:
+                self.put(x, y, character, style, TOP)
             x += cell_len(character)
 
     def across(self, x0: float, x1: float, y: float, mark: str, style: str, layer: int) -> None:

@@ -21,7 +21,6 @@ from gammaplan.report.picture import (
 )
 from gammaplan.report.plain import printable
 from gammaplan.report.terminal_marks import Drawing, Said, extent, place
-from gammaplan.report.words import say
 
 WIDEST, USUAL, FEWEST = 160, 16, 6  # cells of a row; rows of a panel
 FOR_NAMES, FOR_LABELS = 0.4, 0.36  # shares of the width
@@ -34,15 +33,15 @@ def draw(picture: Picture, console: Console) -> None:
     A label that has no room beside its mark stands below, after the sign of the mark.
     """
     console.print()
-    say(console, printable(picture.title), style="bold")
+    _say(console, picture.title, "bold")
     for panel in picture.panels:
         console.print()
         if panel.heading:
-            say(console, printable(panel.heading))
+            _say(console, panel.heading)
         for part in _parts(panel, min(console.width, WIDEST)):
             _Plot(part, console).show(extent(panel.marks))
     for note in picture.notes:
-        say(console, printable(note), style="dim")
+        _say(console, note, "dim")
 
 
 class _Plot:
@@ -70,7 +69,7 @@ class _Plot:
         head, homeless = self._head([(m, s) for m, s in upright if s.text])
         beside = self._beside([s for s in level if s.y is not None])
         if self.panel.y and (name := _named(self.y)):
-            say(self.out, name)
+            _say(self.out, name)
         for line in head:
             self._print("", " ", line)
         for i, row in enumerate(self.canvas.rows()):
@@ -110,10 +109,8 @@ class _Plot:
                 for end in (span.low, span.high)
             )
             length, inside = cell_len(text), high - low - 1
-            start = low + 1 + (inside - length) // 2
-            if inside < length + 2:
-                start = _start(low, high, length, self.room) or -1
-            if start < 0:
+            start = low + 1 + (inside - length) // 2 if inside >= length + 2 else None
+            if start is None and (start := _start(low, high, length, self.room)) is None:
                 homeless.append(said)
                 continue
             canvas.across(low, high, row, "─", said.style, UNDER)
@@ -152,7 +149,7 @@ class _Plot:
         self.out.print(row, no_wrap=True, overflow="ignore")
         if name := _named(self.x):
             indent = min(self.left + 1, max(0, self.out.width - cell_len(name)))
-            say(self.out, " " * indent + name)
+            _say(self.out, " " * indent + name)
 
     def _ticks(self) -> list[tuple[int, Tick]]:
         """As many ticks as stand apart, each with where its text starts."""
@@ -250,8 +247,13 @@ def _start(low: int, high: int, length: int, room: int) -> int | None:
 
 
 def _labelled(said: Said, before: str = "") -> Text:
-    text = f"{before}{said.sign} {printable(said.text)}".rstrip() if said.sign else said.text
-    return Text(text, said.style)
+    signed = f"{said.sign} " if said.sign else ""
+    return Text(before + signed + printable(said.text), said.style)
+
+
+def _say(out: Console, text: str, style: str = "") -> None:
+    """A line from outside, in which nothing is read as markup."""
+    out.print(Text(printable(text), style))
 
 
 def _named(axis: Axis) -> str:
