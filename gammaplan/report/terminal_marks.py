@@ -26,7 +26,7 @@ from gammaplan.report.picture import (
 )
 from gammaplan.report.words import EIGHTHS
 
-SHAPES, HOLLOW = "●▲■◆★✚▼◉", "○△□◇☆+▽◎"
+SHAPES, HOLLOW = "●▲■◆★✚▼◉", "○△□◇☆✛▽◎"
 COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
 SHADES = " ░▒▓█"
 RISING = " ▁▂▃▄▅▆▇█"
