@@ -42,3 +42,8 @@ class Finding(NamedTuple):
     level: Level
     message: str
     origin: str | None = None
+
+    def to_dict(self) -> dict[str, str]:
+        """The same as in a document: `from` is the origin, where there is one."""
+        found = {"code": self.code, "level": self.level, "message": self.message}
+        return found if self.origin is None else {**found, "from": self.origin}

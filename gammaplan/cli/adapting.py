@@ -163,7 +163,7 @@ def _policy(name: str, gain: Gain, entry: Entry | None) -> "PolicyShape":
         "gain": gain.gain,
         "low": gain.low,
         "high": gain.high,
-        "gap_closed": gain.closed,
+        "gap_closed": gain.gap_closed,
         "exact": not (entry and entry.greedy_only),
         "exact_if": "greedy_draft" if entry and entry.greedy_only else None,
         "needs": entry.needs if entry else "own_alpha",

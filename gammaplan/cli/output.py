@@ -114,7 +114,10 @@ ASCII = {
     "–": "-", "—": "-", "→": ">", "±": "+", "Σ": "S", "█": "#", "│": "|", "─": "-", "▏": " ",
     "▁": ".", "▂": ".", "▃": "-", "▄": "-", "▅": "+", "▆": "+", "▇": "#", "▎": " ",
     "▍": " ", "▌": "#", "▋": "#", "▊": "#", "▉": "#", "∞": "8", "’": "'", "├": "|",
-    "└": "`",
+    "└": "`", "╰": "+", "┬": "+", "┤": "+", "┆": "|", "┊": ":", "╌": "-", "━": "=",
+    "●": "o", "▲": "^", "■": "#", "◆": "&", "★": "*", "✚": "+", "▼": "v", "◉": "@",
+    "○": "O", "△": "A", "□": "H", "◇": "X", "☆": "s", "✛": "T", "▽": "V", "◎": "Q",
+    "░": ".", "▒": "-", "▓": "%",
 }  # fmt: skip
 
 
@@ -125,7 +128,9 @@ def degrade_to_ascii() -> None:
         if not isinstance(error, UnicodeEncodeError):
             raise error
         text = error.object[error.start : error.end]
-        return "".join(ASCII.get(c, "?") for c in text), error.end
+        return "".join(
+            ASCII.get(c, "." if "\u2800" < c < "\u2900" else "?") for c in text
+        ), error.end
 
     codecs.register_error("gammaplan", replace)
     for stream in (sys.stdout, sys.stderr):

@@ -116,8 +116,8 @@ def _rows(
     low, high = band["low"], band["high"]
     gaps = [range(gap["low"], gap["high"] + 1) for gap in band["gaps"]]
     rows: list[PlanRow] = []
-    for point in curve(case.acceptance, case.cost, ahead.gammas).rows():
-        gamma, tokens, cost, _ = point
+    for point in curve(case.acceptance, case.cost, ahead.gammas).rows:
+        gamma = point["gamma"]
         speed, below, above = ahead.at(gamma)
         tps = None if times.baseline_tps is None else finite(speed * times.baseline_tps)
         rows.append(
@@ -126,8 +126,8 @@ def _rows(
                 "speedup": finite(speed),
                 "low": finite(below),
                 "high": finite(above),
-                "expected_tokens": tokens,
-                "round_cost": finite(cost),
+                "expected_tokens": point["expected_tokens"],
+                "round_cost": point["round_cost"],
                 "measured": measured.get(gamma),
                 "in_band": low is not None
                 and low <= gamma

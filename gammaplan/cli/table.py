@@ -63,22 +63,23 @@ def table(
 
 def table_result(case: "Case", optimum: "OptimumResult", lengths: Lengths) -> "TableResult":
     """The curve of one case over the lengths asked for, beside its optimum."""
-    from gammaplan.documents.writing import finite
     from gammaplan.model.curve import curve
 
     best, band = optimum["speedup"], optimum["band"]
     low, high = band["low"], band["high"]
     rows: list[TableRow] = [
         {
-            "gamma": gamma,
-            "expected_tokens": tokens,
-            "round_cost": finite(cost),
-            "speedup": finite(speedup),
-            "relative": finite(speedup / best) if best else None,
-            "in_band": low is not None and low <= gamma and (high is None or gamma <= high),
-            "best": gamma == optimum["gamma"],
+            "gamma": row["gamma"],
+            "expected_tokens": row["expected_tokens"],
+            "round_cost": row["round_cost"],
+            "speedup": row["speedup"],
+            "relative": row["speedup"] / best if best and row["speedup"] is not None else None,
+            "in_band": low is not None
+            and low <= row["gamma"]
+            and (high is None or row["gamma"] <= high),
+            "best": row["gamma"] == optimum["gamma"],
         }
-        for gamma, tokens, cost, speedup in curve(case.acceptance, case.cost, lengths).rows()
+        for row in curve(case.acceptance, case.cost, lengths).rows
     ]
     return {
         "rows": rows,

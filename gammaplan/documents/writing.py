@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         CostKind,
         CostShape,
         CountsShape,
-        FindingShape,
         IntervalShape,
         Labels,
     )
@@ -65,7 +64,7 @@ def document(
         "inputs": dict(inputs),
         "sources": dict(sources),
         "result": dict(result),
-        "warnings": [_finding(f) for f in findings],
+        "warnings": [f.to_dict() for f in findings],
     }
 
 
@@ -165,7 +164,7 @@ def band_shape(band: Band) -> BandShape:
         "low": whole(band.low),
         "high": whole(band.high),
         "plain": band.plain,
-        "gaps": [{"low": first, "high": last} for first, last in band.gaps],
+        "gaps": [{"low": int(first), "high": int(last)} for first, last in band.gaps],
     }
 
 
@@ -253,14 +252,3 @@ def answer_interval(
         "speedup_low": finite(uncertainty.speedup_low),
         "speedup_high": finite(uncertainty.speedup_high),
     }
-
-
-def _finding(finding: Finding) -> FindingShape:
-    shape: FindingShape = {
-        "code": finding.code,
-        "level": finding.level,
-        "message": finding.message,
-    }
-    if finding.origin is not None:
-        shape["from"] = finding.origin
-    return shape

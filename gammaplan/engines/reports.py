@@ -12,6 +12,7 @@ from gammaplan.engines.groups import may_pool
 from gammaplan.engines.reading import Wanted
 from gammaplan.errors import DomainError, Finding
 from gammaplan.model.estimate import Counts
+from gammaplan.results import Result
 
 
 class ReportGroup(NamedTuple):
@@ -27,7 +28,7 @@ class ReportGroup(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Result):
     """What the reports of engines say of acceptance.
 
     Attributes

@@ -6,9 +6,11 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 
 from gammaplan.model.arrays import ArrayLike, Floats, Number, as_given, fraction, non_negative
+from gammaplan.results import Plain, Result, plain
 
 LawName: TypeAlias = Literal["geometric", "per_position", "beta_geometric"]
 LawParameters: TypeAlias = dict[str, float | list[float | None]]
+IMPLIED_POSITIONS = 8  # survival shown for a law that was given, not measured
 
 
 def geometric_sum(alpha: Floats, terms: Floats) -> Floats:
@@ -128,8 +130,24 @@ class Acceptance(Protocol):
         """The same law with every conditional acceptance moved by `step`, within [0, 1]."""
 
 
+class Law(Result):
+    """A law of acceptance as a result: every law has the same keys."""
+
+    def to_dict(self: "Acceptance") -> Plain:
+        """The same as in a document."""
+        shown = self.observed_to or IMPLIED_POSITIONS
+        return {
+            "model": self.model,
+            "parameters": self.parameters,
+            "alpha": self.alpha,
+            "survival": plain(self.survival(range(1, shown + 1))),
+            "observed_to": self.observed_to,
+            "beyond": self.beyond,
+        }
+
+
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(Law):
     """Independent acceptances with one probability alpha.
 
     Examples

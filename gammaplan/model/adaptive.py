@@ -15,6 +15,7 @@ from gammaplan.model.policies import Fixed, Policy, best_lengths
 from gammaplan.model.replay import Replayed, replay
 from gammaplan.model.stops import Stop
 from gammaplan.model.streams import LONGEST, Ints, Streams
+from gammaplan.results import Plain, Result, figures
 
 SEARCH = 128  # the longest draft, where neither user nor cost says
 FEWEST_REQUESTS = 10  # with fewer, their parts are the clusters
@@ -27,7 +28,7 @@ class Gain(NamedTuple):
     """One policy beside the best fixed length.
 
     `gain`, `low` and `high` are shares of the best fixed length's speedup;
-    `closed` is the share of its distance from the clairvoyant, `modelled` that
+    `gap_closed` is the share of its distance from the clairvoyant, `modelled` that
     of the rounds which turned on an outcome that was not recorded.
     """
 
@@ -35,13 +36,13 @@ class Gain(NamedTuple):
     gain: float
     low: float | None
     high: float | None
-    closed: float | None
+    gap_closed: float | None
     modelled: float
     lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """What each policy would have reached on the same streams.
 
     `gains` has the names that were given, `fixed` the speedup of every fixed
@@ -58,6 +59,15 @@ class Comparison:
     fixed: Floats
     gains: Mapping[str, Gain]
     bounds: Mapping[str, float]
+
+    def to_dict(self) -> Plain:
+        """As `gammaplan adapt --json` has it: the policies are a list, the best of them first."""
+        best = {"gamma": self.best_fixed, "speedup": float(self.fixed[self.best_fixed])}
+        gains = sorted(self.gains.items(), key=lambda one: -one[1].gain)
+        policies = [{"name": name, **figures(gain)} for name, gain in gains]
+        found = figures(self) | {"best_fixed": best, "policies": policies}
+        del found["gains"]
+        return found
 
 
 def round_costs(cost: Cost, max_gamma: int | None = None) -> Floats:

@@ -24,6 +24,7 @@ from gammaplan.model.cost_tables import PowerCost, drafted_tokens
 from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Observed, Posterior, Prior, Priors, posterior
 from gammaplan.model.runs import FULL, Run
+from gammaplan.results import Result
 
 DEFAULT = Priors(
     Prior(*table.UNKNOWN),
@@ -54,7 +55,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Result):
     """Acceptance and cost that explain the runs, and the assumptions behind them.
 
     `measured` is what `speedup_interval` needs; None for the textbook model.

@@ -1,6 +1,5 @@
 """The speedup over the draft length: tokens per round divided by cost per round."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from gammaplan.model.acceptance import Acceptance, geometric_sum
 from gammaplan.model.arrays import ArrayLike, Floats, Number, as_given, fraction, non_negative
 from gammaplan.model.cost import Cost, linear_cost
+from gammaplan.results import Plain, Result, plain
 
 
 def speedup(
@@ -74,24 +74,30 @@ def linear_speedup(
         return np.where(np.isinf(tokens) & np.isinf(cost), 1 / np.asarray(slope), ratio)
 
 
-class Curve(NamedTuple):
-    """Tokens, cost and speedup over some draft lengths; arrays of one shape.
-
-    `gammas` [tokens], `expected_tokens` [tokens/round, bonus counted],
-    `round_cost` [target passes], `speedup` [dimensionless; NaN where the cost
-    is not known].
-    """
-
+class _CurveFields(NamedTuple):
     gammas: Floats
     expected_tokens: Floats
     round_cost: Floats
     speedup: Floats
 
-    def rows(self) -> Iterator[tuple[int, float, float, float]]:
-        """(gamma, expected tokens, round cost, speedup), one draft length at a time."""
-        lengths = self.gammas.astype(int).tolist()
-        columns = (self.expected_tokens, self.round_cost, self.speedup)
-        return zip(lengths, *(c.tolist() for c in columns), strict=True)
+
+class Curve(Result, _CurveFields):
+    """Tokens, cost and speedup over some draft lengths; arrays of one shape.
+
+    `gammas` [tokens], `expected_tokens` [tokens/round, bonus counted],
+    `round_cost` [target passes], `speedup` [dimensionless; NaN where the cost
+    is not known]. `rows` has one for each draft length.
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> Plain:
+        """`rows` alone: gamma, expected_tokens, round_cost and speedup of each draft length."""
+        gammas, *others = (plain(column.ravel()) for column in self)
+        lengths = [int(n) if n is not None and n == int(n) else n for n in gammas]
+        names = ("gamma", *self._fields[1:])
+        rows = zip(lengths, *others, strict=True)
+        return {"rows": [dict(zip(names, row, strict=True)) for row in rows]}
 
 
 def curve(acceptance: Acceptance, cost: Cost, gammas: ArrayLike) -> Curve:

@@ -12,32 +12,51 @@ from gammaplan.model.arrays import ArrayLike, Booleans, share
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.curve import curve
 from gammaplan.model.optimum import cost_threshold, optimal_gamma, stationary_gamma
+from gammaplan.results import Ends, Result
 
 SHORT = 32  # lengths below this are looked at together
 SCAN_LIMIT = 1_024  # lengths searched where a cost is not convex and has no last point
 ENDLESS = 2.0**53  # a speedup still rising here rises for ever
 
 
-class Band(NamedTuple):
+class _BandFields(NamedTuple):
+    tolerance: float
+    low: float
+    high: float
+    plain: bool
+    gaps: tuple[Ends, ...] = ()
+
+
+class Band(Result, _BandFields):
     """The run of draft lengths around the best that loses at most `tolerance`.
 
     `low` and `high` are its ends (`high` infinite where it never ends, both NaN
     where the supremum is infinite); `plain` says whether gamma = 0 is within
     the tolerance, in the run or apart from it; `gaps` are the stretches
-    ``(first, last)`` between lengths within the tolerance that are not.
+    ``(low, high)`` between lengths within the tolerance that are not.
     """
 
-    tolerance: float
-    low: float
-    high: float
-    plain: bool
-    gaps: tuple[tuple[int, int], ...] = ()
+    __slots__ = ()
 
     def __contains__(self, gamma: object) -> bool:
         return isinstance(gamma, int | float) and self.low <= gamma <= self.high
 
 
-class Decision(NamedTuple):
+class _DecisionFields(NamedTuple):
+    gamma: float
+    speedup: float
+    expected_tokens: float
+    round_cost: float
+    gamma_continuous: float | None
+    speedup_continuous: float | None
+    band: Band
+    ceiling: float
+    c_range: Ends | None
+    at_limit: bool
+    extrapolated: bool
+
+
+class Decision(Result, _DecisionFields):
     """The best draft length and what surrounds it.
 
     Attributes
@@ -52,8 +71,8 @@ class Decision(NamedTuple):
         The lengths that are nearly as good.
     ceiling : float
         Tokens per round of an endless draft.
-    c_range : (float, float) or None
-        `gamma` is the best for ``c_range[0] <= c < c_range[1]``, all else
+    c_range : Ends or None
+        `gamma` is the best for ``c_range.low <= c < c_range.high``, all else
         equal. [target passes]
     at_limit : bool
         The best length is the last one that was searched.
@@ -61,17 +80,7 @@ class Decision(NamedTuple):
         The best length lies beyond the measured positions.
     """
 
-    gamma: float
-    speedup: float
-    expected_tokens: float
-    round_cost: float
-    gamma_continuous: float | None
-    speedup_continuous: float | None
-    band: Band
-    ceiling: float
-    c_range: tuple[float, float] | None
-    at_limit: bool
-    extrapolated: bool
+    __slots__ = ()
 
     @property
     def unbounded(self) -> bool:
@@ -237,28 +246,28 @@ class _Linear:
         high = math.inf if above(math.inf) else _last(above, start)
         high = min(high, self.limit)
         low = _first(above, start)
-        gaps = ((1, int(low) - 1),) if plain and 1 < low < math.inf else ()
+        gaps = (Ends(1, int(low) - 1),) if plain and 1 < low < math.inf else ()
         if best == 0 and low > 1:
             return Band(self.tolerance, 0, 0, plain, gaps)
         return Band(self.tolerance, 0 if plain and low == 1 else low, _whole(high), plain, gaps)
 
-    def c_range(self, best: float) -> tuple[float, float]:
+    def c_range(self, best: float) -> Ends:
         fixed, verify = self.cost.overhead, self.cost.verify_slope
 
         def against_plain(k: float) -> float:
             return (self.tokens(k) - 1 - fixed) / k
 
         if best == 0 and not fixed:
-            return max(0.0, self.threshold(0) - verify), math.inf
+            return Ends(max(0.0, self.threshold(0) - verify), math.inf)
         if best == 0:
             last = _last(lambda k: k * self.survival(k + 1) > self.tokens(k) - 1 - fixed, 0) + 1
             last = min(last, max(self.limit, 1))
-            return (max(0.0, against_plain(min(last, ENDLESS)) - verify), math.inf)
+            return Ends(max(0.0, against_plain(min(last, ENDLESS)) - verify), math.inf)
         high = against_plain(best) if fixed else math.inf
         if best > 1 or not fixed:
             high = min(high, (1 + fixed) * self.threshold(best - 1))
         low = 0.0 if best == self.limit else (1 + fixed) * self.threshold(best)
-        return max(0.0, low - verify), max(0.0, high - verify)
+        return Ends(max(0.0, low - verify), max(0.0, high - verify))
 
     def threshold(self, gamma: float) -> float:
         return switch_cost(self.acceptance, gamma)
@@ -315,10 +324,10 @@ def _scan(acceptance: Acceptance, cost: Cost, max_gamma: int | None, tolerance: 
     )
 
 
-def _gaps(good: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[tuple[int, int], ...]:
+def _gaps(good: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[Ends, ...]:
     lengths = np.flatnonzero(good)
     jumps = np.flatnonzero(np.diff(lengths) > 1)
-    return tuple((int(lengths[j]) + 1, int(lengths[j + 1]) - 1) for j in jumps)
+    return tuple(Ends(int(lengths[j]) + 1, int(lengths[j + 1]) - 1) for j in jumps)
 
 
 def _last(holds: Callable[[float], bool], start: float) -> float:

@@ -7,12 +7,13 @@ from itertools import zip_longest
 
 from gammaplan.errors import DomainError
 from gammaplan.model.positions import PerPosition
+from gammaplan.results import Result
 
 NARROW = 0.02  # bounds closer than this are as good as a point: their middle
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Result):
     """What was counted over some rounds; None where the source does not say.
 
     Counts add: shards, windows, ranks and machines merge in any order, and a

@@ -11,13 +11,14 @@ from gammaplan.model.convert import alpha_from_mean_length
 from gammaplan.model.estimate import NARROW, Counts, alpha_bounds, rejection_bounds
 from gammaplan.model.intervals import Interval, Requests, clopper_pearson, cluster_interval
 from gammaplan.model.positions import PerPosition
+from gammaplan.results import Ends, Result
 
 Method: TypeAlias = Literal["mle", "mean_length", "nearly_full_drafts", "bounds", "none"]
 STEPS = 60  # halvings of [0, 1], down to the last bit
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Result):
     """What counts say of acceptance.
 
     Attributes
@@ -28,7 +29,7 @@ class Estimate:
         How `alpha` was found, or what there is instead.
     interval : Interval or None
         For the limit of A / (A + R); None where there are no counts.
-    bounds : (float, float) or None
+    bounds : Ends or None
         What alpha must lie in, where refusals were not counted.
     counts : Counts
         The counts, refusals filled in where counting leaves one value.
@@ -41,7 +42,7 @@ class Estimate:
     alpha: float | None
     method: Method
     interval: Interval | None
-    bounds: tuple[float, float] | None
+    bounds: Ends | None
     counts: Counts
     constancy: Constancy | None
     acceptance: Acceptance | None
@@ -172,15 +173,16 @@ def _rejections(counts: Counts) -> tuple[float, float]:
     return least, max(least, most)
 
 
-def _bounds(counts: Counts) -> tuple[float, float] | None:
+def _bounds(counts: Counts) -> Ends | None:
     if counts.accepted is None or (counts.drafted is None and counts.rounds is None):
         return None
     if counts.drafted == 0:
         return None
     least, most = _rejections(counts)
     if counts.accepted == 0:
-        return alpha_bounds(0, drafted=counts.drafted, rounds=counts.rounds)
-    return counts.accepted / (counts.accepted + most), counts.accepted / (counts.accepted + least)
+        return Ends(*alpha_bounds(0, drafted=counts.drafted, rounds=counts.rounds))
+    accepted = counts.accepted
+    return Ends(accepted / (accepted + most), accepted / (accepted + least))
 
 
 def _counted(counts: Counts, level: float, clusters: tuple[Requests, str] | None) -> Estimate:

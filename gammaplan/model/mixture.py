@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import LawName, LawParameters
+from gammaplan.model.acceptance import Law, LawName, LawParameters
 from gammaplan.model.arrays import ArrayLike, Floats, non_negative
 
 DIRECT = 65_536  # positions of a mixture that are multiplied and summed one by one
 
 
 @dataclass(frozen=True)
-class BetaGeometric:
+class BetaGeometric(Law):
     """A mixture over rounds: each round draws its own alpha from Beta(p, q).
 
     Parameters

@@ -8,12 +8,19 @@ from typing import ClassVar
 import numpy as np
 
 from gammaplan.errors import DomainError
-from gammaplan.model.acceptance import LawName, LawParameters, censored_alpha, geometric_sum, within
+from gammaplan.model.acceptance import (
+    Law,
+    LawName,
+    LawParameters,
+    censored_alpha,
+    geometric_sum,
+    within,
+)
 from gammaplan.model.arrays import ArrayLike, Floats, fraction, non_negative
 
 
 @dataclass(frozen=True)
-class PerPosition:
+class PerPosition(Law):
     """Acceptance measured position by position.
 
     Parameters

@@ -8,19 +8,30 @@ from gammaplan.errors import DomainError
 from gammaplan.model.arrays import ArrayLike, Booleans, Floats, non_negative
 from gammaplan.model.drawing import Integers
 from gammaplan.model.sampling import Reals
+from gammaplan.results import Plain, Result, plain
 
 SUM_TOLERANCE = 1e-3  # what 16-bit probabilities may miss of 1
 
 
-class Verified(NamedTuple):
+class _VerifiedFields(NamedTuple):
+    accepted: int | Integers
+    token: int | Integers
+
+
+class Verified(Result, _VerifiedFields):
     """What the target made of each draft.
 
     `accepted` tokens of the draft are emitted, then `token`: the correction
     after a refusal, or the bonus token after a draft that was kept whole.
     """
 
-    accepted: int | Integers
-    token: int | Integers
+    __slots__ = ()
+
+    @property
+    def rows(self) -> list[Plain]:
+        """One for each round."""
+        rounds = zip(*(plain(np.ravel(column)) for column in self), strict=True)
+        return [dict(zip(self._fields, one, strict=True)) for one in rounds]
 
 
 class Rounds:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import ArrayLike, Floats, numbers
+from gammaplan.results import Plain, Result
 
 MOST_NODES = 1_000_000
 MOST_BY_RECURRENCE = 4_096  # its time grows with the square
@@ -16,15 +17,19 @@ SUM_SLACK = 1e-9  # ranks that sum above 1 by less are taken as rounded
 Node: TypeAlias = tuple[float, int, int]  # path probability, parent, child number (first: 0)
 
 
-class Tree(NamedTuple):
+class _TreeFields(NamedTuple):
+    parents: tuple[int, ...]
+    ranks: tuple[int, ...]
+
+
+class Tree(Result, _TreeFields):
     """A draft tree, breadth first; node 0 is the root, whose token is certain.
 
     `parents` [node] and `ranks` [child number, first 0] are those of nodes 1, 2, ...; children
     of a node fill its ranks from the first.
     """
 
-    parents: tuple[int, ...]
-    ranks: tuple[int, ...]
+    __slots__ = ()
 
     @classmethod
     def from_children(cls, children: Sequence[int]) -> "Tree":
@@ -65,6 +70,14 @@ class Tree(NamedTuple):
     def children(self) -> tuple[int, ...]:
         """How many children every node has, breadth first."""
         return tuple(np.bincount(self.parents, minlength=self.nodes + 1).tolist())
+
+    @property
+    def rows(self) -> list[Plain]:
+        """One for each node, the root included; `rank` counts from its first sibling."""
+        columns = ((None, *self.parents), (None, *self.ranks), self.levels, self.children)
+        names = ("node", "parent", "rank", "level", "children")
+        nodes = zip(range(self.nodes + 1), *columns, strict=True)
+        return [dict(zip(names, node, strict=True)) for node in nodes]
 
     def path_probabilities(self, ranks: ArrayLike) -> Floats:
         """P(the path to a node is accepted), of every node, the root's 1 included.

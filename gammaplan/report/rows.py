@@ -1,70 +1,42 @@
-"""The rows of a result, or its scalar figures as one row, as CSV and as Markdown."""
+"""The rows of a result as CSV and as Markdown."""
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from gammaplan.flat import rows_of
 from gammaplan.report.plain import printable
-
-Row = dict[str, str]
-
-
-def rows_of(result: Mapping[str, object]) -> list[Row]:
-    """`result.rows[]` or `rules[]`, else its groups, else its scalar figures as one row."""
-    parts = result.get("groups")
-    if isinstance(parts, list) and parts:
-        return [
-            {**_cells(part.get("labels") or {}), **row} for part in parts for row in rows_of(part)
-        ]
-    rows = result.get("rows") or result.get("rules") or result.get("policies")
-    if isinstance(rows, list) and rows:
-        return [_cells({k: v for k, v in row.items() if k != "labels"}) for row in rows]
-    return [_cells({k: v for k, v in result.items() if k not in ("labels", "acceptance")})]
 
 
 def csv_text(result: Mapping[str, object]) -> str:
     """Comma-separated values with a header; no cell can start a formula."""
     out = io.StringIO()
-    rows = rows_of(result)
-    writer = csv.DictWriter(out, _header(rows), restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: _inert(v) for k, v in row.items()} for row in rows)
+    header, *lines = _lines(result)
+    write = csv.writer(out, lineterminator="\n").writerow
+    write(header)
+    for line in lines:
+        write(map(_inert, line))
     return out.getvalue()
 
 
 def markdown_text(result: Mapping[str, object]) -> str:
     """A Markdown table."""
-    rows = rows_of(result)
-    header = _header(rows)
-    lines = [header, ["---"] * len(header), *([row.get(k, "") for k in header] for row in rows)]
+    header, *lines = _lines(result)
+    lines = [header, ["---"] * len(header), *lines]
     return "".join(f"| {' | '.join(map(_markdown_cell, line))} |\n" for line in lines)
 
 
-def _header(rows: list[Row]) -> list[str]:
-    """Every column that some row has: groups may differ in their labels."""
-    return list(dict.fromkeys(name for row in rows for name in row))
-
-
-def _cells(figures: Mapping[str, object]) -> Row:
-    return dict(_flat(figures, ""))
-
-
-def _flat(figures: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
-    """Scalars as they are, one level of objects as key_subkey, lists joined by spaces."""
-    for key, value in figures.items():
-        if isinstance(value, dict):
-            if not prefix:
-                yield from _flat(value, f"{key}_")
-        elif isinstance(value, list):
-            if not any(isinstance(item, dict | list) for item in value):
-                yield prefix + key, " ".join(map(_text, value))
-        else:
-            yield prefix + key, _text(value)
+def _lines(result: Mapping[str, object]) -> list[list[str]]:
+    """The header, then the cells of each row."""
+    rows = rows_of(result)
+    return [list(rows[0]), *([_text(value) for value in row.values()] for row in rows)]
 
 
 def _text(value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, list):
+        return " ".join(map(_text, value))
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value) if isinstance(value, float) else printable(str(value))
