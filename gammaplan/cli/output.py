@@ -60,13 +60,13 @@ def show(
     sys.stdout.flush()
     if not out.quiet:
         for sentence in _sentences(findings):
-            _say(sentence)
+            say(sentence)
     failed = list(failed_gates)
     if out.strict:
         codes = dict.fromkeys(f.code for f in findings if f.level != "note")
         failed += [f"--strict: {', '.join(codes)}"] if codes else []
     for gate in failed:
-        _say(f"Failed: {gate}")
+        say(f"Failed: {gate}")
     if not answered:
         raise typer.Exit(NO_ANSWER)
     if failed:
@@ -85,7 +85,8 @@ def _sentences(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{sentence} [{', '.join(names[:MOST_NAMED])}{more}]" if names else sentence
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
+    """One sentence on stderr, safe to print."""
     from gammaplan.report.plain import printable
 
     sys.stderr.write(printable(sentence) + "\n")
