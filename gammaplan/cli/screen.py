@@ -16,7 +16,7 @@ from gammaplan.cli.saving import save
 from gammaplan.cli.watched import Gained, Record, Watched
 from gammaplan.cli.watching import EVENTS, Plan
 from gammaplan.errors import Finding, InputError
-from gammaplan.report.watching import View, draw, headline, settings, span
+from gammaplan.report.watching import View, draw, headline, settings, span, title
 from gammaplan.report.words import console, named
 from gammaplan.shapes.watch import WatchGroup
 
@@ -45,7 +45,7 @@ class Screen:
         self._keys: Keys
         self._size = (0, 0)
         self._codes: set[str] = set()
-        self._outside: set[str] = set()
+        self._inside: dict[str, bool | None] = {}
         self._gap: tuple[float, int, str] | None = None
         self._suspended = False
         self._saved: dict[int, Any] = {}  # Any: handlers of signals
@@ -128,9 +128,12 @@ class Screen:
         self._size = self._console.size
         self._live.update(draw(self._view, *self._size), refresh=True)
 
-    def _say(self, text: str) -> None:
-        self._view.events.append((time.strftime("%H:%M:%S", time.gmtime()), text))
-        del self._view.events[:-MOST_EVENTS]
+    def _say(self, text: str, instead_of: str | None = None) -> None:
+        events = self._view.events
+        if instead_of:  # of a length at the edge of its band the latest is enough
+            events[:] = [e for e in events if not e[1].endswith(f" band: {instead_of}")]
+        events.append((time.strftime("%H:%M:%S", time.gmtime()), text))
+        del events[:-MOST_EVENTS]
 
     def _tell(self, findings: "list[Finding]") -> None:
         """Each finding once, as long as it holds; restarts each time."""
@@ -158,15 +161,16 @@ class Screen:
         self._view.events[-1] = (at, f"{reason} ({times + 1:,} readings)")
 
     def _moved(self, groups: "list[WatchGroup]") -> bool:
-        """Tell which groups left their band or came back; whether any left."""
-        outside = {named(g["labels"]): g for g in groups if g["in_band"] is False}
-        for name in outside.keys() - self._outside:
-            group = outside[name]
-            self._say(f"left the band: γ {group['gamma_in_use']}{name and f' of {name}'}")
-        for name in self._outside - outside.keys():
-            self._say(f"in the band again, or gone: {name or 'γ'}")
-        left = bool(outside.keys() - self._outside)
-        self._outside = set(outside)
+        """Tell which groups left their band since the last answer, and which are back."""
+        left = False
+        for group in groups:
+            name, inside = named(group["labels"]), group["in_band"]
+            before, of = self._inside.get(name), f"γ {group['gamma_in_use']} of {title(group)}"
+            if inside is not None and before not in (None, inside):
+                told = f"back in the band: {of}" if inside else f"left the band: {of}"
+                self._say(told, instead_of=of)
+                left |= not inside
+        self._inside = {named(g["labels"]): g["in_band"] for g in groups}
         return left
 
     def _save(self) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gammaplan.report.optimum import priced
 from gammaplan.report.plain import printable
-from gammaplan.report.words import lengths, named, percent
+from gammaplan.report.words import lengths, percent
 
 if TYPE_CHECKING:
     from gammaplan.shapes.parts import CostShape
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TICKS = "▁▂▃▄▅▆▇█"
 LEAST_SPAN = 0.1  # of α over the height of a trend: less is noise
-WITH_INTERVAL, WITH_TREND, WITH_ROUNDS = 66, 76, 100  # columns
+WITH_INTERVAL, WITH_TREND, WIDE = 64, 76, 100  # columns of a terminal
 MOST_SAID = 5  # events at the foot
 MOST_IN_LINE = 3  # groups that one plain line tells
 
@@ -102,7 +102,7 @@ def headline(result: WatchResult | None) -> str:
     if outside:
         worst = max(outside, key=lambda g: g["loss"] or 0.0)
         best = worst["gamma_best"]
-        of = f" of {_short(_name(worst), 30)}" if len(groups) > 1 else ""
+        of = f" of {_short(title(worst), 26)}" if len(groups) > 1 else ""
         better = "longer drafts are better" if best is None else f"γ {best} is best"
         told = f"γ {worst['gamma_in_use']}{of} loses {percent(worst['loss'])}: {better}"
         more = f"; {len(outside) - 1} more outside" if len(outside) > 1 else ""
@@ -127,7 +127,7 @@ def line(result: WatchResult, reason: str = "") -> str:
 
 
 def _told(g: WatchGroup, *, alone: bool) -> str:
-    name = "" if alone else f"{_name(g)} "
+    name = "" if alone else f"{title(g)}: "
     figures = f"α {_alpha(g['alpha'])} (now {_alpha(g['alpha_now'])})"
     if g["gamma_in_use"] is not None:
         figures += f", γ {g['gamma_in_use']} in use"
@@ -142,61 +142,55 @@ def _told(g: WatchGroup, *, alone: bool) -> str:
 def _worst_first(groups: Sequence[WatchGroup]) -> list[tuple[int, WatchGroup]]:
     """Those outside their band first, each in the order of names; with their places."""
     numbered = list(enumerate(groups))
-    return sorted(numbered, key=lambda row: (row[1]["in_band"] is not False, _name(row[1])))
+    return sorted(numbered, key=lambda row: (row[1]["in_band"] is not False, title(row[1])))
 
 
 def _table(view: View, groups: Sequence[WatchGroup], width: int, room: int) -> list[RenderableType]:
     """A row a group, as many as there is room for."""
     rows = _worst_first(groups)
     most = len(rows) if len(rows) <= room else max(1, room - 1)
+    wide = width >= WIDE
+    columns = ["α now", "α", *(["interval"] if width >= WITH_INTERVAL else [])]
+    columns += [*(["rounds"] if wide else []), "γ", "best", "band", "lost"]
+    columns += ["trend"] if width >= WITH_TREND else []
+    cells = [_cells(g, wide) | {"trend": ""} for _, g in rows[:most]]
+    widest = {c: max(len(c), *(len(row[c]) for row in cells)) for c in columns}
+    spare = width - 2 - sum(2 + size for size in widest.values())
+    ticks = min(20, max(6, spare - 32)) if "trend" in columns else 0
+    name = max(8, spare - max(0, ticks - widest.get("trend", 0)))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     keys = {tuple(g["labels"]) for g in groups}
     header = ", ".join(next(iter(keys))) if len(keys) == 1 else "group"
-    interval, trend = width >= WITH_INTERVAL, width >= WITH_TREND
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=False)
-    table.add_column("")
-    table.add_column(Text(printable(header)), no_wrap=True, overflow="ellipsis")
-    names = ["α now", f"α {view.window}", *(["interval"] if interval else [])]
-    names += [*(["rounds"] if width >= WITH_ROUNDS else []), "γ", "best", "band", "lost"]
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    if trend:
-        table.add_column("α over time", no_wrap=True)
-    fixed = 3 + 7 + 9 + 14 * interval + 11 * (width >= WITH_ROUNDS) + 4 + 6 + 8 + 8
-    spare = width - fixed
-    ticks = min(20, max(6, spare - 32)) if trend else 0
-    for i, g in rows[:most]:
-        table.add_row(*_cells(g, view.trends[i], width, max(8, spare - ticks - 2), ticks))
+    table.add_column(Text("  " + _short(header or "", name)), no_wrap=True)
+    for column in columns:
+        right = column != "trend"
+        table.add_column(column, justify="right" if right else "left", no_wrap=True)
+    for (i, g), row in zip(rows, cells, strict=False):
+        row["trend"] = sparkline(view.trends[i], ticks)
+        outside = g["in_band"] is False
+        first = ("! " if outside else "  ") + _short(title(g), name)
+        texts = [first, *(row[column] for column in columns)]
+        table.add_row(*(Text(text, style="bold" if outside else "") for text in texts))
     cut = rows[most:]
     if not cut:
         return [table]
-    outside = sum(g["in_band"] is False for _, g in cut)
-    return [table, _line(f"… and {len(cut)} more" + (f", {outside} outside" if outside else ""))]
+    unseen = sum(g["in_band"] is False for _, g in cut)
+    return [table, _line(f"… and {len(cut)} more" + (f", {unseen} outside" if unseen else ""))]
 
 
-def _cells(
-    g: WatchGroup, trend: Sequence[float | None], width: int, room: int, ticks: int
-) -> list[Text]:
+def _cells(g: WatchGroup, wide: bool) -> dict[str, str]:
     span, band = g["interval"] or g["bounds"], g["band"]
-    cells = [
-        "!" if g["in_band"] is False else "",
-        _short(_name(g, values=True), room),
-        _alpha(g["alpha_now"]),
-        _alpha(g["alpha"]),
-    ]
-    if width >= WITH_INTERVAL:
-        cells.append(f"{span['low']:.3f}..{span['high']:.3f}" if span else "-")
-    if width >= WITH_ROUNDS:
-        cells.append("-" if g["rounds"] is None else f"{g['rounds']:,}")
-    cells += [
-        "-" if g["gamma_in_use"] is None else str(g["gamma_in_use"]),
-        "-" if band is None else "∞" if g["gamma_best"] is None else str(g["gamma_best"]),
-        "-" if band is None else _band(band["low"], band["high"]),
-        percent(g["loss"]),
-    ]
-    if ticks:
-        cells.append(sparkline(trend, ticks))
-    style = "bold" if g["in_band"] is False else ""
-    return [Text(printable(cell), style=style) for cell in cells]
+    digits = 3 if wide else 2
+    return {
+        "α now": _alpha(g["alpha_now"]),
+        "α": _alpha(g["alpha"]),
+        "interval": f"{span['low']:.{digits}f}..{span['high']:.{digits}f}" if span else "-",
+        "rounds": "-" if g["rounds"] is None else f"{g['rounds']:,}",
+        "γ": "-" if g["gamma_in_use"] is None else str(g["gamma_in_use"]),
+        "best": "-" if band is None else "∞" if g["gamma_best"] is None else str(g["gamma_best"]),
+        "band": "-" if band is None else _band(band["low"], band["high"]),
+        "lost": percent(g["loss"]),
+    }
 
 
 def _band(low: int | None, high: int | None) -> str:
@@ -207,19 +201,15 @@ def _alpha(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _name(g: WatchGroup, *, values: bool = False) -> str:
-    if values:
-        return ", ".join(map(str, g["labels"].values())) or "all"
-    return named(g["labels"]) or "all"
+def title(g: WatchGroup) -> str:
+    """What a group is called: the values of its labels."""
+    return printable(", ".join(map(str, g["labels"].values()))) or "all"
 
 
 def _short(text: str, room: int) -> str:
-    """The text in so many columns: what is left out is in its middle, for names end differently."""
+    """The end of a text in so many columns: names of models differ there."""
     text = printable(text)
-    if len(text) <= room:
-        return text
-    end = (room - 1) * 2 // 3
-    return f"{text[: room - 1 - end]}…{text[len(text) - end :]}"
+    return text if len(text) <= room else "…" + text[len(text) - room + 1 :]
 
 
 def sparkline(trend: Sequence[float | None], width: int) -> str:
