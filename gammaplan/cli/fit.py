@@ -258,7 +258,9 @@ def _time(name: str, text: str | None) -> None:
 def listed(by: str | None, inputs: "Sequence[Input]") -> None:
     """Raise BadParameter where the inputs have nothing that is called `by`."""
     keys = sorted({key for one in inputs for key in one.said.keys})
-    if by is not None and keys and not any(one.said.listed for one in inputs):
+    if by is None or by in keys:
+        return
+    if keys and not any(one.said.listed for one in inputs):
         raise typer.BadParameter(f"--by must be one of {', '.join(keys)} for this input, got {by}")
 
 

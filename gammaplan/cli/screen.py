@@ -150,12 +150,13 @@ class Screen:
                 self._say(f"answers again, after {span(reading.at - self._gap[0])}")
             self._gap = None
             return
-        if self._gap is None or self._gap[2] != reading.reason:
+        reason = reading.reason.removeprefix(f"{self._view.server}: ")
+        if self._gap is None or self._gap[2] != reason:
             since = self._gap[0] if self._gap else reading.at
-            self._gap = (since, 1, reading.reason)
-            self._say(reading.reason)
+            self._gap = (since, 1, reason)
+            self._say(reason)
             return
-        since, times, reason = self._gap
+        since, times, _ = self._gap
         self._gap = (since, times + 1, reason)
         at, _ = self._view.events[-1]
         self._view.events[-1] = (at, f"{reason} ({times + 1:,} readings)")

@@ -209,7 +209,10 @@ def title(g: WatchGroup) -> str:
 def _short(text: str, room: int) -> str:
     """The end of a text in so many columns: names of models differ there."""
     text = printable(text)
-    return text if len(text) <= room else "…" + text[len(text) - room + 1 :]
+    if len(text) <= room:
+        return text
+    own = f"…/{text.rpartition('/')[2]}"  # without the organisation
+    return own if 2 < len(own) <= room else "…" + text[len(text) - room + 1 :]
 
 
 def sparkline(trend: Sequence[float | None], width: int) -> str:
