@@ -73,4 +73,4 @@ def followed(source: "Source", every: float, idle: Idle) -> Generator[Gained]:
             if not first:
                 yield Gained(time.time(), at, inputs)
         first = False
-        due = max(due + every, at) if due + 2 * every > at else at + every
+        due = max(due + every, at)  # what was missed is not made up for

@@ -66,7 +66,12 @@ def watch(
     urls = [name for name in servers or [] if is_address(name)]
     files = [name for name in servers or [] if not is_address(name)]
     every, window = flags.times
-    live = connection.Live(None, server.prometheus, None, *server[1:4])
+    live = connection.Live(
+        prometheus=server.prometheus,
+        token_file=server.bearer_token_file,
+        ca_file=server.ca_file,
+        timeout=server.timeout,
+    )
     asked = Asked(by=server.by, access=live.access())
     source = source_of(urls, files, live, asked)
     account = priced(files, cost, pick)

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -69,14 +69,16 @@ class Watched:
         findings += [f for one in inputs for f in one.said.findings]
         done = fitted([_quiet(one) for one in self._recent.inputs()], self._assumed)
         shown = [f for f in done.result["groups"] if self._is_current(f)]
-        self._add_trends(done.result["groups"], news=bool(inputs) or reading.inputs is None)
-        groups = [self._answer(f, reading.inputs is not None) for f in shown]
+        answered = reading.inputs is not None
+        now = self._now if answered else {}
+        self._add_trends(done.result["groups"], now, news=bool(inputs) or not answered)
+        groups = [self._answer(f, now.get(_key(f))) for f in shown]
         findings += [f for f in done.findings if f.code not in APART]
         findings += [said for g in groups for said in _outside(g)]
         periods = [one.period for one in inputs if one.period]
         result: WatchResult = {
             "time": utc(reading.time),
-            "answered": reading.inputs is not None,
+            "answered": answered,
             "seconds": max((p.end - p.start for p in periods), default=None),
             "groups": groups,
         }
@@ -99,7 +101,9 @@ class Watched:
         """Whether the group drafts this length still, as far as was seen."""
         return figures["gamma"] in self._gammas.get(_labels(figures), {figures["gamma"]})
 
-    def _add_trends(self, known: Iterable[FitFigures], *, news: bool) -> None:
+    def _add_trends(
+        self, known: Iterable[FitFigures], now: Mapping[Key, FitFigures], *, news: bool
+    ) -> None:
         """One step more of each trend; what has left the window is forgotten."""
         keys = [_key(f) for f in known]
         self._trends = {k: self._trends.get(k, deque(maxlen=MOST_SHOWN)) for k in keys}
@@ -107,10 +111,9 @@ class Watched:
         self._gammas = {k: v for k, v in self._gammas.items() if k in labels}
         for key, trend in self._trends.items():
             if news:
-                trend.append(self._now[key]["alpha"] if key in self._now else None)
+                trend.append(now[key]["alpha"] if key in now else None)
 
-    def _answer(self, figures: FitFigures, answered: bool) -> WatchGroup:
-        now = self._now.get(_key(figures)) if answered else None
+    def _answer(self, figures: FitFigures, now: FitFigures | None) -> WatchGroup:
         group: WatchGroup = {
             "labels": figures.get("labels", {}),
             "alpha": figures["alpha"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -63,7 +64,7 @@ def draw(view: View, width: int, height: int) -> RenderableType:
     head.add_row(Text(f"gammaplan watch {printable(view.server)}"), Text(view.waiting or at))
     lines: list[RenderableType] = [
         head,
-        _line(f"{view.settings} · {view.readings:,} readings"),
+        _line(f"{view.settings} · {view.readings:,} reading{'s' * (view.readings != 1)}"),
         Text(),
     ]
     groups = view.result["groups"] if view.result else []
@@ -102,7 +103,7 @@ def headline(result: WatchResult | None) -> str:
     if outside:
         worst = max(outside, key=lambda g: g["loss"] or 0.0)
         best = worst["gamma_best"]
-        of = f" of {_short(title(worst), 26)}" if len(groups) > 1 else ""
+        of = f" of {_short(worst, 26)}" if len(groups) > 1 else ""
         better = "longer drafts are better" if best is None else f"γ {best} is best"
         told = f"γ {worst['gamma_in_use']}{of} loses {percent(worst['loss'])}: {better}"
         more = f"; {len(outside) - 1} more outside" if len(outside) > 1 else ""
@@ -113,7 +114,7 @@ def headline(result: WatchResult | None) -> str:
         apart = len(groups) - len(judged)
         rest = f", {apart} cannot be judged yet" if apart else ""
         verb = "is" if len(judged) == 1 else "are"
-        return f"{len(judged)} of {len(groups)} models {verb} in the band{rest}."
+        return f"{len(judged)} of {len(groups)} groups {verb} in the band{rest}."
     return "Too few rounds to judge yet, or no α follows from what is counted."
 
 
@@ -161,14 +162,14 @@ def _table(view: View, groups: Sequence[WatchGroup], width: int, room: int) -> l
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     keys = {tuple(g["labels"]) for g in groups}
     header = ", ".join(next(iter(keys))) if len(keys) == 1 else "group"
-    table.add_column(Text("  " + _short(header or "", name)), no_wrap=True)
+    table.add_column(Text("  " + printable(header)[:name]), no_wrap=True)
     for column in columns:
         right = column != "trend"
         table.add_column(column, justify="right" if right else "left", no_wrap=True)
     for (i, g), row in zip(rows, cells, strict=False):
         row["trend"] = sparkline(view.trends[i], ticks)
         outside = g["in_band"] is False
-        first = ("! " if outside else "  ") + _short(title(g), name)
+        first = ("! " if outside else "  ") + _short(g, name)
         texts = [first, *(row[column] for column in columns)]
         table.add_row(*(Text(text, style="bold" if outside else "") for text in texts))
     cut = rows[most:]
@@ -203,15 +204,21 @@ def _alpha(value: float | None) -> str:
 
 def title(g: WatchGroup) -> str:
     """What a group is called: the values of its labels."""
-    return printable(", ".join(map(str, g["labels"].values()))) or "all"
+    values = {**g["labels"]}
+    if len(values) > 1 and "file" in values:  # of an address what tells servers apart
+        values["file"] = re.sub(r"^https?://|/metrics$", "", str(values["file"]))
+    return printable(", ".join(map(str, values.values()))) or "all"
 
 
-def _short(text: str, room: int) -> str:
-    """The end of a text in so many columns: names of models differ there."""
-    text = printable(text)
+def _short(g: WatchGroup, room: int) -> str:
+    """What a group is called, in so many columns."""
+    text = title(g)
     if len(text) <= room:
         return text
-    own = f"…/{text.rpartition('/')[2]}"  # without the organisation
+    if len(g["labels"]) > 1:
+        end = room // 2
+        return f"{text[: room - 1 - end]}…{text[len(text) - end :]}"
+    own = f"…/{text.rpartition('/')[2]}"  # of a model's name its own, without who made it
     return own if 2 < len(own) <= room else "…" + text[len(text) - room + 1 :]
 
 
