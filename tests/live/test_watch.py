@@ -1,12 +1,20 @@
 """watch: a record an interval, through restarts, gaps and answers that are none."""
 
 import json
+import signal
+import subprocess
 
 import jsonschema
 import pytest
 
 import gammaplan as gp
+from gammaplan import LinearCost
+from gammaplan.cli.deciding import Search
+from gammaplan.cli.fitting import Assumed
 from gammaplan.cli.schema import document_schema
+from gammaplan.cli.watched import Gained, Watched
+from gammaplan.engines.files import Asked
+from gammaplan.engines.following import Endpoints
 
 from ..servers import in_turn, page, reply, serving
 from .engine import Engine, page_of
@@ -258,6 +266,36 @@ def test_a_plain_line_an_interval_where_there_is_no_terminal(cli):
     assert "α 0.778 (now 0.778), γ 2 in use, best 6" in first
     assert "outside 5..8 !" in first
     assert "no answer" in second
+
+
+def test_an_interrupt_ends_the_stream_without_a_word(script):
+    with Engine({A: (2, 0.8)}).running() as engine:
+        words = [script, "watch", engine.url, "--c", "0.08", *FAST, "--json", "--quiet"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(words, text=True, **pipes) as watching:
+            json.loads(watching.stdout.readline())
+            watching.send_signal(signal.SIGINT)
+            _, said = watching.communicate(timeout=30)
+    assert watching.returncode == 130
+    assert "Traceback" not in said
+
+
+def test_a_trend_has_a_gap_where_there_was_no_answer():
+    state = Watched(LinearCost(0.08), Search(None, None), Assumed(), 60.0)
+    with serving(in_turn(page(rows(1)), page(rows(2)))) as url:
+        pages = Endpoints([url], asked=Asked())
+        pages.read()
+        state.add(Gained(0.0, 0.0, pages.read()))
+    record = state.add(Gained(1.0, 1.0, None, "gone"))
+    assert record.trends == [[pytest.approx(560 / 720), None]]
+
+
+def test_servers_are_told_apart_in_a_line(cli):
+    with Engine({A: (2, 0.8)}).running() as one, Engine({A: (2, 0.8)}).running() as other:
+        words = ["watch", one.url, other.url, "--c", "0.08", *FAST, "--count", "1"]
+        (line,) = cli(words).stdout.splitlines()
+    for engine in (one, other):
+        assert f"127.0.0.1:{engine.port}, {A}: α" in line
 
 
 def test_names_of_models_are_text(cli):

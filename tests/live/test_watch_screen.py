@@ -32,6 +32,12 @@ class Terminal:
         size = ["-x", str(columns), "-y", str(lines)]
         shell = ["env", "PS1=> ", "bash", "--norc", "--noprofile"]
         self._run("new-session", "-d", *size, "-c", str(home), *shell, env=env)
+        self._run("set-option", "-g", "monitor-bell", "on")
+
+    @property
+    def rang(self) -> bool:
+        """Whether the terminal's bell was rung."""
+        return self._run("list-windows", "-F", "#{window_bell_flag}").strip() == "1"
 
     @property
     def child(self) -> int:
@@ -178,6 +184,19 @@ def test_many_models_are_cut_with_the_alarming_ones_on_top(terminal, engines, wa
     assert lines[table + 1].startswith("! org/odd")
     shown = sum("org/model-" in line and ".." in line for line in lines)
     assert f"… and {30 - shown} more" in screen
+
+
+def test_a_length_that_leaves_its_band_is_told_and_rung(terminal, engines, watch):
+    engine, tty = engines({A: (5, 0.8)}), terminal(80)
+    tty.start(*watch(engine, "--window", "1", "--bell"))
+    tty.until("γ 5 is in the band")
+    assert not tty.rang
+    engine.models[A] = (5, 0.3)
+    tty.until(f"left the band: γ 5 of {A}")
+    assert tty.rang
+    engine.models[A] = (5, 0.8)
+    screen = tty.until(f"back in the band: γ 5 of {A}")
+    assert "left the band" not in screen  # the latest is enough
 
 
 def test_a_restart_and_a_gap_are_told_and_it_goes_on(terminal, engines, watch):
