@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TICKS = "▁▂▃▄▅▆▇█"
 LEAST_SPAN = 0.1  # of α over the height of a trend: less is noise
 WITH_INTERVAL, WITH_TREND, WIDE = 64, 76, 100  # columns of a terminal
+LEAST_TICKS, MOST_TICKS = 6, 20  # columns of a trend
 MOST_SAID = 5  # events at the foot
 MOST_IN_LINE = 3  # groups that one plain line tells
 
@@ -157,20 +158,20 @@ def _table(view: View, groups: Sequence[WatchGroup], width: int, room: int) -> l
     cells = [_cells(g, wide) | {"trend": ""} for _, g in rows[:most]]
     widest = {c: max(len(c), *(len(row[c]) for row in cells)) for c in columns}
     spare = width - 2 - sum(2 + size for size in widest.values())
-    ticks = min(20, max(6, spare - 32)) if "trend" in columns else 0
-    name = max(8, spare - max(0, ticks - widest.get("trend", 0)))
+    room_of_name = max(8, spare - (LEAST_TICKS - widest.get("trend", LEAST_TICKS)))
+    names = [_short(g, room_of_name) for _, g in rows[:most]]
+    ticks = min(MOST_TICKS, spare + widest.get("trend", 0) - max(map(len, names)))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     keys = {tuple(g["labels"]) for g in groups}
     header = ", ".join(next(iter(keys))) if len(keys) == 1 else "group"
-    table.add_column(Text("  " + printable(header)[:name]), no_wrap=True)
+    table.add_column(Text("  " + printable(header)[:room_of_name]), no_wrap=True)
     for column in columns:
         right = column != "trend"
         table.add_column(column, justify="right" if right else "left", no_wrap=True)
-    for (i, g), row in zip(rows, cells, strict=False):
-        row["trend"] = sparkline(view.trends[i], ticks)
+    for (i, g), row, name in zip(rows, cells, names, strict=False):
+        row["trend"] = sparkline(view.trends[i], max(LEAST_TICKS, ticks))
         outside = g["in_band"] is False
-        first = ("! " if outside else "  ") + _short(g, name)
-        texts = [first, *(row[column] for column in columns)]
+        texts = [("! " if outside else "  ") + name, *(row[column] for column in columns)]
         table.add_row(*(Text(text, style="bold" if outside else "") for text in texts))
     cut = rows[most:]
     if not cut:
@@ -204,22 +205,34 @@ def _alpha(value: float | None) -> str:
 
 def title(g: WatchGroup) -> str:
     """What a group is called: the values of its labels."""
-    values = {**g["labels"]}
+    return ", ".join(_values(g)) or "all"
+
+
+def _values(g: WatchGroup) -> list[str]:
+    values = {key: printable(str(value)) for key, value in g["labels"].items()}
     if len(values) > 1 and "file" in values:  # of an address what tells servers apart
-        values["file"] = re.sub(r"^https?://|/metrics$", "", str(values["file"]))
-    return printable(", ".join(map(str, values.values()))) or "all"
+        values["file"] = re.sub(r"^https?://|/metrics$", "", values["file"])
+    return list(values.values())
 
 
 def _short(g: WatchGroup, room: int) -> str:
-    """What a group is called, in so many columns."""
+    """What a group is called, in so many columns: the ends of its names, which differ."""
     text = title(g)
     if len(text) <= room:
         return text
-    if len(g["labels"]) > 1:
-        end = room // 2
-        return f"{text[: room - 1 - end]}…{text[len(text) - end :]}"
-    own = f"…/{text.rpartition('/')[2]}"  # of a model's name its own, without who made it
-    return own if 2 < len(own) <= room else "…" + text[len(text) - room + 1 :]
+    own = [_ended(value, room) for value in _values(g)]
+    if len(joined := ", ".join(own)) > room:
+        share = max(2, (room + 2) // len(own) - 2)
+        joined = ", ".join(_ended(value, share) for value in own)
+    return joined[:room]
+
+
+def _ended(text: str, room: int) -> str:
+    """The end of a text: of a model's name its own, without who made it, if that is enough."""
+    if len(text) <= room and "/" not in text:
+        return text
+    own = f"…/{text.rpartition('/')[2]}"
+    return own if 2 < len(own) <= room else "…" + text[max(1, len(text) - room + 1) :]
 
 
 def sparkline(trend: Sequence[float | None], width: int) -> str:
