@@ -22,6 +22,7 @@ COMMANDS = {
     "sweep": "Know a range of α and c: a map of the best draft length.",
     "convert": "Know one reported figure: α and what every engine calls it.",
     "fit": "Have a log or a metrics page: α with an honest interval, and what it depends on.",
+    "watch": "Have a running server and c: α and the γ in use beside the best, as they change.",
     "plan": "Have reports, timings or runs: the draft length to use, and what to measure next.",
     "cost": "Have timings or runs: what a round costs, and where each term came from.",
     "alpha": "Have logits of target and draft: α, and what sampling settings do to it.",

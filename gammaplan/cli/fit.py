@@ -179,7 +179,7 @@ def fit(
             what = f"{one.engine} {one.format}" if one.engine else "nothing recognised"
             lines = f"{one.name}: {what}, {one.said.records:,} records, {one.said.lost:,} dropped"
             sys.stderr.write(printable(lines) + "\n")
-    _listed(by, inputs)
+    listed(by, inputs)
     done = fitted(inputs, Assumed(gamma, full_drafts, share))
     account = Cases([], findings=done.findings)
     account.note("files", [named(p) for p in paths], "flag")
@@ -256,9 +256,12 @@ def _time(name: str, text: str | None) -> None:
         )
 
 
-def _listed(by: str | None, inputs: "Sequence[Input]") -> None:
+def listed(by: str | None, inputs: "Sequence[Input]") -> None:
+    """Raise BadParameter where the inputs have nothing that is called `by`."""
     keys = sorted({key for one in inputs for key in one.said.keys})
-    if by is not None and keys and not any(one.said.listed for one in inputs):
+    if by is None or by in keys:
+        return
+    if keys and not any(one.said.listed for one in inputs):
         raise typer.BadParameter(f"--by must be one of {', '.join(keys)} for this input, got {by}")
 
 

@@ -14,6 +14,7 @@ RESULTS = {
     "sweep": "answers.SweepResult",
     "convert": "figures.ConvertResult",
     "fit": "figures.FitResult",
+    "watch": "watch.WatchResult",
     "cost": "planning.CostResult",
     "plan": "planning.PlanResult",
     "alpha": "alpha.AlphaResult",

@@ -76,6 +76,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "{series} series of one target were scraped by several jobs or servers; each counts once",
     ),
     "unreachable": ("warning", "{reason}; the answer holds without it"),
+    "no_answer": ("warning", "{reason}; nothing was read in this interval"),
+    "gamma_outside_band": (
+        "warning",
+        "γ {gamma}{of} is outside the band {band}: {loss} slower than {best}",
+    ),
     "server_warning": ("warning", "the server warns that its answer may be partial: {text}"),
     "cumulative_log": (
         "note",

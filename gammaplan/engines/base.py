@@ -19,9 +19,9 @@ Unit = Literal["window", "request", "round", "total"]
 Labels: TypeAlias = dict[str, str]
 
 SHARED = {
-    "addresses", "base", "fetch", "files", "groups", "lines", "live", "prometheus", "reading",
-    "reports", "responses", "rounds", "series", "server", "shards", "times", "treesettings",
-    "values", "walk",
+    "addresses", "base", "fetch", "files", "following", "groups", "lines", "live", "prometheus",
+    "reading", "recent", "reports", "responses", "rounds", "series", "server", "shards", "times",
+    "treesettings", "values", "walk",
 }  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def collect_gains(
     InputError
         If no endpoint could be read twice.
     """
-    take = partial(_taken, asked=asked)
+    take = partial(taken, asked=asked)
     with ThreadPoolExecutor(min(MOST_AT_ONCE, len(urls))) as pool:
         before = list(pool.map(take, urls))
         failed = [reading for reading in before if isinstance(reading, InputError)]
@@ -65,18 +65,19 @@ def collect_gains(
             raise failed[0]
         wait()
         after = list(pool.map(take, urls))
-    gains = map(partial(_gained, asked=asked), urls, file_labels(urls), before, after)
+    gains = map(partial(gained, asked=asked), urls, file_labels(urls), before, after)
     return answering(gains)
 
 
-def _taken(url: str, *, asked: Asked) -> Reading:
+def taken(url: str, *, asked: Asked) -> Reading:
+    """One reading of an endpoint, or why there is none."""
     try:
         return scrape(url, wanted=asked.wanted, access=asked.access)
     except InputError as error:
         return error
 
 
-def _gained(url: str, labels: Labels, before: Reading, after: Reading, *, asked: Asked) -> Input:
+def gained(url: str, labels: Labels, before: Reading, after: Reading, *, asked: Asked) -> Input:
     """What one endpoint gained between two readings, if it has both."""
     if isinstance(before, InputError):
         return unreached(url, before)

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from gammaplan.data.findings import finding
-from gammaplan.engines.addresses import OPEN, Access
+from gammaplan.engines.addresses import OPEN, Access, is_address
 from gammaplan.engines.base import (
     Dropped,
     Engine,
@@ -126,6 +126,8 @@ def scraped(path: str, *, wanted: Wanted = ANY, access: Access = OPEN) -> Scrape
     stream = open_stream(path, access)
     try:
         if _kind(stream) != "exposition":
+            if is_address(path):
+                raise InputError(f"{named(path)}: answers, but not with Prometheus text")
             raise InputError(
                 f"{named(path)}: a difference needs Prometheus text on both sides, and this is not"
             )

@@ -3,6 +3,7 @@
 Only differences of samples that were taken are used: nothing is extrapolated.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -83,6 +84,7 @@ class Gains:
         self._settings = frozenset(settings)
         self._series: dict[Key, Series] = {}
         self._restarts: dict[Process, list[float]] = {}  # times in order
+        self._settled: dict[Process, float] = {}  # the last of those that were told
         self._bad: list[tuple[str, float]] = []
         self._left_out = self._again = 0
 
@@ -155,6 +157,17 @@ class Gains:
         elif name in self._settings:
             series.values = {*sorted({*series.values, *map(float, np.unique(values))})[:3]}
 
+    def settle(self, since: float) -> None:
+        """Count anew from the latest samples; series without one after `since` are forgotten."""
+        self._series = {key: s for key, s in self._series.items() if s.last > since}
+        for series in self._series.values():
+            series.first, series.scrapes, series.gained = series.last, 1, 0.0
+            series.values.clear()
+        self._settled = {process: ats[-1] for process, ats in self._restarts.items()}
+        self._restarts = {p: [at] for p, at in self._settled.items() if at > since}
+        self._bad.clear()
+        self._left_out = self._again = 0
+
     def samples(self) -> list[Sample]:
         """What each counter gained; gauges as they are in the last sample.
 
@@ -175,9 +188,14 @@ class Gains:
     def findings(self) -> list[Finding]:
         """What is to be said of the series."""
         found: list[Finding] = []
-        if self._restarts:
-            named = [f"{title(p)} at {utc(at)}" for p, ats in self._restarts.items() for at in ats]
-            found.append(counter_reset(named))
+        new = [
+            f"{title(p)} at {utc(at)}"
+            for p, ats in self._restarts.items()
+            for at in ats
+            if at > self._settled.get(p, -math.inf)
+        ]
+        if new:
+            found.append(counter_reset(new))
         changed = {s.sample.name: s.values for s in self._series.values() if len(s.values) > 1}
         for name, values in changed.items():
             shown = " and ".join(f"{v:g}" for v in sorted(values))

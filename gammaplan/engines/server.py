@@ -65,20 +65,25 @@ def collect_fleet(base: str, seconds: float, *, asked: Asked) -> list[Input]:
     known = [c for c in asked.wanted.candidates() if isinstance(c.format, ExpositionFormat)]
     gains = Gains(settings_of(known))
     said: list[Finding] = []
-    now = _query(base, {"query": "time()"}, _Now, asked.access, said).result[0]
+    now = clock(base, asked.access, said)
     read = False
     try:
-        for stretch in _stretches(base, families_of(known), now - seconds, now, asked.access, said):
+        for stretch in stretches(base, families_of(known), now - seconds, now, asked.access, said):
             gains.add(stretch)
             read = True
     except InputError as error:
         if not read:
             raise
         said.append(finding("unreachable", reason=error))
-    return list(_inputs(base, gains, said, known, asked))
+    return list(inputs_of(base, gains, said, known, asked))
 
 
-def _stretches(
+def clock(base: str, access: Access, said: list[Finding]) -> float:
+    """The unix time of a server."""
+    return _query(base, {"query": "time()"}, _Now, access, said).result[0]
+
+
+def stretches(
     base: str,
     families: Sequence[str],
     start: float,
@@ -142,7 +147,7 @@ def _refuse(url: str, answer: Answer, body: _Body, access: Access) -> NoReturn:
     raise InputError(f"{named(url)}: {reason}: {body.error:.200}" if body.error else reason)
 
 
-def _inputs(
+def inputs_of(
     base: str, gains: Gains, said: list[Finding], known: Sequence[Candidate], asked: Asked
 ) -> Iterator[Input]:
     """An input for each format that the targets have."""

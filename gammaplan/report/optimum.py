@@ -13,6 +13,7 @@ from gammaplan.report.words import console, lengths, named, parts, percent, plai
 
 if TYPE_CHECKING:
     from gammaplan.shapes.answers import OptimumResult
+    from gammaplan.shapes.parts import CostShape
 
 CHANGES = {
     "gamma": "move γ to the best",
@@ -56,21 +57,25 @@ def headline(result: OptimumResult) -> str:
 
 
 def _given(result: OptimumResult) -> str:
-    law, cost = result["acceptance"], result["costs"][0]
+    law = result["acceptance"]
     if law["model"] == "geometric":
         acceptance = f"α {plain(law['alpha'])}"
     elif law["model"] == "beta_geometric":
         acceptance = f"a mixture fitted to {law['observed_to']} positions, α {plain(law['alpha'])}"
     else:
         acceptance = f"{law['observed_to']} measured positions, α {plain(law['alpha'])}"
+    return f"{acceptance}, {priced(result['costs'][0])}"
+
+
+def priced(cost: CostShape) -> str:
+    """A cost in a few words."""
     if cost["table"]:
         how = "estimated" if cost["kind"] == "estimated" else "measured"
-        price = f"{len(cost['table'])} {how} round costs"
-    else:
-        price = f"c {plain(cost['c'])}"
-        price += f", overhead {plain(cost['overhead'])}" if cost["overhead"] else ""
-        price += f", verify slope {plain(cost['verify_slope'])}" if cost["verify_slope"] else ""
-    return f"{acceptance}, {price}"
+        return f"{len(cost['table'])} {how} round costs"
+    price = f"c {plain(cost['c'])}"
+    price += f", overhead {plain(cost['overhead'])}" if cost["overhead"] else ""
+    price += f", verify slope {plain(cost['verify_slope'])}" if cost["verify_slope"] else ""
+    return price
 
 
 def reasons(result: OptimumResult) -> list[str]:

@@ -132,7 +132,7 @@ def test_two_readings_need_prometheus_text(fit):
     with serving(page(LOG)) as url:
         code, _, stderr = fit(url, "--every", "0.05")
     assert code == 1
-    assert "a difference needs Prometheus text on both sides" in stderr
+    assert "answers, but not with Prometheus text" in stderr
 
 
 def test_series_that_a_cut_first_reading_lacks_are_left_out(fit):

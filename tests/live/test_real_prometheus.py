@@ -5,6 +5,7 @@ its process is restarted once.
 """
 
 import json
+import operator
 import os
 import random
 import re
@@ -266,3 +267,24 @@ def test_a_range_without_engines_has_no_answer(fleet):
     (said,) = document["warnings"]
     assert said["code"] == "no_spec_data"
     assert "no series" in said["message"]
+
+
+def test_watching_it_tells_what_came_since_to_the_token(fleet, script):
+    words = [script, "watch", "--prometheus", fleet.url, "--by", "model_name", "--c", "0.08"]
+    before = {model: list(row) for model, row in fleet.vllm.served.items()}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*words, "--every", "0.5", "--json"], text=True, **pipes) as watching:
+        try:
+            records = (json.loads(line)["result"] for line in watching.stdout)
+            assert next(records)["groups"] == []  # nothing came yet
+            with fleet.vllm.lock:
+                fleet.vllm.moving = True  # for one scrape
+            groups = next(r["groups"] for r in records if len(r["groups"]) == len(GAMMAS))
+        finally:
+            watching.terminate()
+    for group in groups:
+        model = group["labels"]["model_name"]
+        rounds, *at_least = map(operator.sub, fleet.vllm.served[model], before[model])
+        counts = group["acceptance"]["counts"]
+        assert (counts["rounds"], counts["accepted_at_least"]) == (rounds, at_least)
+        assert group["gamma_in_use"] == GAMMAS[model]
