@@ -46,6 +46,7 @@ class Asked(NamedTuple):
     batches: Sequence[int] | None = None
     hit_rate: float | None = None
     prior_engine: str | None = None
+    method_from: str = "flag"
 
 
 class Planned(NamedTuple):
@@ -64,6 +65,7 @@ class Planned(NamedTuple):
 def planned(asked: Asked) -> Planned:
     """The plan that a command line asks for."""
     documents = read_documents(asked.files)
+    asked = _with_method(asked, documents)
     alone = not (asked.candidates or asked.mix)
     priced = asked.cost.ratio is not None  # by a flag: the evidence's costs by batch do not count
     if asked.batches or (alone and not priced and has_batches(documents, asked.pick)):
@@ -97,6 +99,15 @@ def planned(asked: Asked) -> Planned:
     account(chosen.cases, asked, measured)
     failed = [f for part in parts for f in gates(part, asked.require_speedup, asked.in_band)]
     return Planned(result, chosen.cases, failed, chosen.given.method)
+
+
+def _with_method(asked: Asked, documents: Sequence[Document]) -> Asked:
+    """The command line with what drafts: as it says, else as its evidence does with one voice."""
+    known = {d.method: d.source for d in documents if d.method is not None}
+    if asked.method is not None or len(known) != 1:
+        return asked
+    ((method, source),) = known.items()
+    return asked._replace(method=method, method_from=f"evidence:{source}")
 
 
 def _measured(asked: Asked, documents: Sequence[Document]) -> tuple[Measurements | None, Asked]:
@@ -167,7 +178,7 @@ def account(cases: Cases, asked: Asked, measured: Measurements | None) -> None:
     else:
         for name, value in asked.runs.baseline.items():
             cases.note(name, value, "flag")
-    cases.note_option("method", asked.method)
+    cases.note("method", asked.method, asked.method_from if asked.method else "default")
     if asked.runs.any or any(map(_rests_on_prior, cases.cases)):
         cases.findings += unknown_method(asked.method)
     for name in ("hit_rate", "prior_engine"):

@@ -32,6 +32,7 @@ class Document(NamedTuple):
     parts: tuple[Evidence, ...]
     findings: tuple[Finding, ...]
     bounds: tuple[float, float] | None = None
+    method: str | None = None
 
     def slot(self, name: str, *, parts_first: bool) -> list[Evidence]:
         """What it says of "acceptance" or "cost": as a whole, else in its groups or rows.

@@ -70,7 +70,13 @@ def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON
     if command in ADVICE:  # its draft length is advised, not in use
         one, parts = (tuple(e._replace(gamma=None) for e in side) for side in (one, parts))
     found = tuple(_findings(whole.get("warnings"), source))
-    return Document(source, command, one, parts, found, span)
+    return Document(source, command, one, parts, found, span, _method(whole.get("inputs")))
+
+
+def _method(inputs: object) -> str | None:
+    """What drafts, where a document was made for it."""
+    method = inputs.get("method") if isinstance(inputs, dict) else None
+    return method if isinstance(method, str) else None
 
 
 def _parts(result: dict[str, Any], source: str) -> Iterator[Evidence]:  # Any: parsed JSON

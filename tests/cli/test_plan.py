@@ -346,3 +346,16 @@ def test_groups_are_answered_one_by_one(cli, fit, tmp_path):
     assert answer(cli, "plan", str(path), "--c", "0.05", "--pick", "model=b")["gamma"] == 4
     found = cli(["plan", "--candidate", f"name=x,evidence={path},c=0.1"])
     assert "--pick" in found.stderr
+
+
+def test_evidence_says_what_drafts_unless_the_command_line_does(cli, tmp_path):
+    cost = tmp_path / "cost.json"
+    cost.write_text(cli("cost --gamma 5 --speedup 1.4 --method mtp --json").stdout)
+    plan = ["plan", str(cost), "--alpha", "0.7", "--engine", "vllm", "--json"]
+    own = document(cli(plan))
+    assert own["inputs"]["method"] == "mtp"
+    assert own["sources"]["method"] == f"evidence:{cost}"
+    assert '"method":"mtp"' in own["result"]["settings"]["vllm"]
+    said = document(cli([*plan, "--method", "eagle3"]))
+    assert said["sources"]["method"] == "flag"
+    assert '"method":"eagle3"' in said["result"]["settings"]["vllm"]
