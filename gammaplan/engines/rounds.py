@@ -31,21 +31,6 @@ class Damaged(ValueError):
     """A record that cannot be a round; the message says why."""
 
 
-def claims(value: Any) -> bool:  # Any: parsed JSON
-    """Whether a value is of one of the forms that tell rounds one by one."""
-    if isinstance(value, list):
-        return bool(value) and (claims(value[0]) or _is_row(value))
-    if not isinstance(value, dict):
-        return False
-    block = _block(value)
-    return (
-        {"drafted", "accepted"} <= value.keys()
-        or {"window", "accepted"} <= value.keys()
-        or (isinstance(block, dict) and "per_step_accepted" in block)
-        or any("accept_lengths" in c for c in _choices(value))
-    )
-
-
 def read_rounds(stream: BufferedReader, gamma: int | None = None) -> Iterator[Traced | Dropped]:
     """The rounds of a trace; `gamma` is the draft length where the form does not tell it.
 
@@ -148,27 +133,32 @@ def _told(value: Any, names: _Names, gamma: int | None) -> Iterator[tuple[Any, A
         request = value.get("request")
         name = "" if request is None else str(request)
         yield name, value["drafted"], value["accepted"], value.get("confidence")
-    elif claims(value):
-        yield from _responses(value, names, gamma)
+    elif isinstance(block := _block(value), dict) and "per_step_accepted" in block:
+        yield from _steps(value, block, names)
+    elif any("accept_lengths" in choice for choice in _choices(value)):
+        yield from _lengths(value, names, gamma)
     else:
         raise Damaged(UNTOLD if "metrics" in value else NO_ROUND)
 
 
-def _responses(
+def _steps(
+    value: dict[str, Any], block: dict[str, Any], names: _Names
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """A whole request as vLLM tells it."""
+    names.count += 1
+    name = str(value.get("id") or value.get("request_id") or names.count)
+    pair = block.get("per_step_drafted"), block["per_step_accepted"]
+    drafts, kept = (side if isinstance(side, list) else [] for side in pair)
+    if len(drafts) != len(kept):
+        raise Damaged(f"{len(drafts)} steps drafted and {len(kept)} accepted")
+    for drafted, accepted in zip(drafts, kept, strict=True):
+        yield name, drafted, accepted, None
+
+
+def _lengths(
     value: dict[str, Any], names: _Names, gamma: int | None
 ) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Whole requests: vLLM's steps, and Spec-Bench's lengths with the bonus token."""
-    block = _block(value)
-    if isinstance(block, dict) and "per_step_accepted" in block:
-        names.count += 1
-        name = str(value.get("id") or value.get("request_id") or names.count)
-        pair = block.get("per_step_drafted"), block["per_step_accepted"]
-        drafts, kept = (side if isinstance(side, list) else [] for side in pair)
-        if len(drafts) != len(kept):
-            raise Damaged(f"{len(drafts)} steps drafted and {len(kept)} accepted")
-        for drafted, accepted in zip(drafts, kept, strict=True):
-            yield name, drafted, accepted, None
-        return
+    """Whole requests as Spec-Bench tells them, the bonus token counted."""
     for choice in _choices(value):
         names.count += 1
         lengths = choice.get("accept_lengths") or []
