@@ -61,7 +61,8 @@ def session(
     with contextlib.ExitStack() as stack:
         servers = {}
         for way in ways:  # one by one: threads that start together wait for each other
-            servers[way] = stack.enter_context(Server(cache, setup, way, folder)).ready()
+            servers[way] = stack.enter_context(Server(cache, setup, way, folder))
+            servers[way].ready()
         opened = Session(run, step, servers, folder)
         for server in servers.values():
             server.ask(setup.cells()[0], 8, 1)  # pages and caches are warm after it
