@@ -10,6 +10,7 @@ Build llama.cpp, make the models, predict, measure, compare. What was interrupte
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -49,6 +50,7 @@ def main() -> int:
     parser.add_argument("--if-built", action="store_true", help="skip all where no engine is")
     parser.add_argument("--publish", metavar="NAME", help="put a finished run into the repository")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end too
     where, setup = cache(), SMALL if args.small else FULL
     try:
         if args.if_built and not engine.built(where):
@@ -63,6 +65,9 @@ def main() -> int:
     except (OutOfOrder, RuntimeError, FileNotFoundError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted: --run N goes on", file=sys.stderr)
+        return 130
     return 0
 
 

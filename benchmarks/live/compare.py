@@ -96,6 +96,13 @@ def _score(plan: Record, true: dict[int, float], best: int, shown: tuple[int, ..
     }
 
 
+NOTHING = {
+    "mean_length": None,
+    "survival": [],
+    "counts": {"rounds": 0, "drafted": 0, "accepted": 0},
+}  # of a log in which nothing was drafted
+
+
 def _fits(setup: Setup, run: Path, measured: list[Record]) -> dict[tuple[Way, Cell], Record]:
     """The acceptance of every workload at every length, as `gammaplan fit` reads its log."""
     found = {}
@@ -104,8 +111,9 @@ def _fits(setup: Setup, run: Path, measured: list[Record]) -> dict[tuple[Way, Ce
         for way in setup.ways(cell=cell):
             if way.gamma and (mine := of(measured, way, cell)):
                 files[logged(run, mine, way, cell).name] = (way, mine)
-        for name, result in _each(run / "cells", list(files)).items():
-            way, mine = files[name]
+        results = _each(run / "cells", list(files))
+        for name, (way, mine) in files.items():
+            result = results.get(name, NOTHING)
             drafted, accepted = (
                 sum(r["timings"].get(key, 0) for r in mine)
                 for key in ("draft_n", "draft_n_accepted")

@@ -35,6 +35,7 @@ def lines(folder: Path | None = None) -> list[str]:
     machine, engine = record["machine"], record["engine"]
     servers = comparison["servers"]
     agree = sum(not s["differ"] for s in servers)
+    told = [p["responses_agree"] for row in comparison["configurations"] for p in row["measured"]]
     return [
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
         f"{machine['system']}; {engine['engine']} ({engine['package']}), {engine['compiler']}; "
@@ -46,7 +47,7 @@ def lines(folder: Path | None = None) -> list[str]:
         *summary(comparison),
         "",
         f"Logs and `/metrics` of {agree} of {len(servers)} servers give the same counts through "
-        "`gammaplan fit`.",
+        f"`gammaplan fit`; so do the log and the responses of {sum(told)} of {len(told)} points.",
     ]
 
 

@@ -17,7 +17,18 @@ from gammaplan.engines.settings.base import Wanted, settings
 DONE = b"stop processing"  # the last line of a request
 COMMON = (
     *("-np", "1", "-c", str(CONTEXT), "-b", "128", "-ub", "128"),
-    *("--metrics", "--cache-ram", "0", "--no-warmup", "--log-colors", "off", "-lv", "4"),
+    *(
+        "--metrics",
+        "-fit",
+        "off",
+        "--cache-ram",
+        "0",
+        "--no-warmup",
+        "--log-colors",
+        "off",
+        "-lv",
+        "4",
+    ),
 )  # -lv 4 is the level of `acc per pos`
 
 
@@ -70,7 +81,10 @@ class Server:
     ) -> None:
         """End it."""
         self.process.terminate()
-        self.process.wait(30)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
 
     def ready(self, patience: float = 600) -> Self:
         """Wait until it answers."""

@@ -59,12 +59,13 @@ def session(
     number = sum(1 for _ in run.glob(f"servers/{step}-*")) + 1
     folder = run / "servers" / f"{step}-{number}"
     with contextlib.ExitStack() as stack:
-        servers = {w: stack.enter_context(Server(cache, setup, w, folder)) for w in ways}
-        for server in servers.values():
-            server.ready()
+        servers = {}
+        for way in ways:  # one by one: threads that start together wait for each other
+            servers[way] = stack.enter_context(Server(cache, setup, way, folder))
+            servers[way].ready()
         opened = Session(run, step, servers, folder)
         for server in servers.values():
-            server.ask(setup.cells()[0], 8, 1)
+            server.ask(setup.cells()[0], 8, 1)  # pages and caches are warm after it
         try:
             yield opened
         finally:

@@ -267,3 +267,20 @@ def test_an_interrupted_measurement_is_gone_on_with(order, tmp_path, monkeypatch
     measured = step.measure(tmp_path, SMALL, tmp_path)
     assert asked == [(turn, cell.name, *way) for turn, cell, way in SMALL.turns()]
     assert len(measured) == SMALL.requests()["measure"]
+
+
+def test_the_worst_regret_stands_first_and_every_way_has_its_line():
+    from benchmarks.live.compare import _score, summary
+    from benchmarks.live.predict import FROM
+
+    true = {0: 1.0, 1: 1.2, 2: 1.25}
+    rows = []
+    for cell, gamma in (("code-t0", 2), ("list-t0", 0), ("prose-t0", 1)):
+        score = _score(plan(gamma, g1=1.2, g2=1.25), true, 2, ())
+        plans = dict.fromkeys(FROM, score)
+        rows.append({"draft": "q", "cell": cell, "best": 2, "speedup": 1.25, "plans": plans})
+    told = list(summary({"configurations": rows}))
+    assert [line.split(" | ")[1] for line in told[2:5]] == ["list-t0", "prose-t0", "code-t0"]
+    assert "γ 0, regret 25.0, error 0.0" in told[2]
+    assert [line.split(":")[0].strip("| ") for line in told[-len(FROM) :]] == list(FROM)
+    assert all("| 4.2 / 9.7 / 25.0 | 0.0 / 0.0 | 6 of 6 |" in line for line in told[-len(FROM) :])
