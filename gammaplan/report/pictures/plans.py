@@ -66,7 +66,7 @@ def _notes(part: PlanResult) -> tuple[str, ...]:
         notes.append(f"The shaded interval is where {level} of runs are predicted to fall.")
     ceiling, top = part["ceiling"], _top(part["rows"])
     if ceiling is not None and ceiling > NEAR * top:
-        notes.append(f"The ceiling, {times(ceiling)}, lies far above.")
+        notes.append(f"The ceiling, {times(ceiling)}, lies above what is drawn.")
     return tuple(notes)
 
 

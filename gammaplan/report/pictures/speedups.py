@@ -38,7 +38,7 @@ def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
         marks.append(Rule("y", ceiling, f"ceiling {times(ceiling)}"))
         speeds.append(ceiling)
     elif ceiling is not None:
-        notes = (f"The ceiling, {times(ceiling)}, lies far above.",)
+        notes = (f"The ceiling, {times(ceiling)}, lies above what is drawn.",)
     marks += best(optimum, gammas)
     marks.append(Line(gammas, list(points.values()), "speedup"))
     return Picture(headline(optimum), (Panel(x, speed_axis(speeds), tuple(marks)),), notes)
