@@ -27,7 +27,7 @@ from gammaplan.report.picture import (
 from gammaplan.report.words import EIGHTHS
 
 SHAPES, HOLLOW = "●▲■◆★✚▼◉", "○△□◇☆✛▽◎"
-COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
+COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta")
 SHADES = " ░▒▓█"
 RISING = " ▁▂▃▄▅▆▇█"
 
@@ -235,7 +235,8 @@ class Drawing:
             return
         end = min(end, float(self.canvas.width))
         self.canvas.across(foot, math.floor(end) - 1, y, "█", colour, DOTS)
-        self.canvas.put(math.floor(end), y, EIGHTHS[int(end % 1 * 8)], colour, DOTS)
+        if eighths := int(end % 1 * 8):
+            self.canvas.put(math.floor(end), y, EIGHTHS[eighths], colour, DOTS)
 
     def _written(self, places: Sequence[tuple[float, float] | None], texts: Sequence[str]) -> None:
         """A text below each place, if all of them have room."""
