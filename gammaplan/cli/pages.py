@@ -131,4 +131,4 @@ def write_whole(path: str, text: str) -> None:
                 beside.unlink()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path}: cannot be written: {reason}") from None
+        raise InputError(f"{path or repr(path)}: cannot be written: {reason}") from None

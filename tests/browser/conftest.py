@@ -50,8 +50,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=str(driver))
     found = webdriver.Chrome(options=options, service=service)
-    found.set_page_load_timeout(20)
-    found.set_script_timeout(10)
+    found.set_page_load_timeout(60)
+    found.set_script_timeout(60)
     yield found
     found.quit()
 

@@ -3,6 +3,10 @@
 import json
 from pathlib import Path
 
+UNTIL = """
+    const done = arguments[arguments.length - 1];
+    const until = (holds, then) => holds() ? then(holds()) : setTimeout(until, 20, holds, then);"""
+
 
 class Page:
     """The page in `path`, opened afresh; `document` is what it was made of."""
@@ -19,6 +23,10 @@ class Page:
     def run(self, script: str, *values: object) -> object:
         """What a script returns; infinite numbers come as text."""
         return self.driver.execute_script(script, *values)
+
+    def wait(self, script: str) -> object:
+        """What a script hands to `done`, now or later; `until(holds, then)` waits in it."""
+        return self.driver.execute_async_script(f"{UNTIL}{script}")
 
     def find(self, selector: str):
         return self.driver.find_element("css selector", selector)

@@ -19,9 +19,9 @@ const SLIDERS = {
   },
   model: {
     alpha: { label: "α", low: 0, high: 1, step: 0.001, said: (v) => plain(v) },
-    c: { label: "c", low: 0, high: 1, step: 0.001, said: inPasses },
-    overhead: { label: "overhead", low: 0, high: 1, step: 0.005, said: inPasses },
-    verify_slope: { label: "verify slope", low: 0, high: 0.5, step: 0.001, said: inPasses },
+    c: { label: "c", low: 0, high: 1, step: 0.001, said: inPasses, grows: true },
+    overhead: { label: "overhead", low: 0, high: 1, step: 0.005, said: inPasses, grows: true },
+    verify_slope: { label: "verify slope", low: 0, high: 0.5, step: 0.001, said: inPasses, grows: true },
   },
 };
 
@@ -51,15 +51,16 @@ function chosen() {
 const points = (law, cost, reach) =>
   Array.from({ length: reach + 1 }, (_, n) => ({ gamma: n, speedup: speedupAt(law, cost, n) }));
 
-function reachOf(best, ends) {
-  const wanted = Math.max(part.rows.at(-1).gamma, best === Infinity ? 0 : 1.25 * best);
+// The last length on the axis: shows the rows and the peak, within what is known.
+function reachOf(best, least, ends) {
+  const wanted = Math.max(least, best === Infinity ? 0 : 1.25 * best);
   return Math.min(REACHES.find((n) => n >= wanted) ?? REACHES.at(-1), ...ends);
 }
 
 function redraw() {
   const [law, cost] = chosen();
   const answer = decide(law, cost, part.max_gamma, part.tolerance);
-  const reach = reachOf(answer.gamma, [law.last, cost.last]);
+  const reach = reachOf(answer.gamma, part.rows.at(-1).gamma, [law.last, cost.last]);
   const moved = Object.keys(SLIDERS[state.mode]).some((name) => state.values[name] !== state.rest[name]);
   const own = state.mode === "model" && !isSimple();
   const text = sentence(answer, moved || own);
@@ -125,8 +126,8 @@ function slider(name, spec) {
   const label = element("label", spec.label);
   const output = element("output");
   const input = element("input");
-  const reach = Math.max(spec.high, spec.high > 1 || name === "alpha" ? 0 : Math.ceil(WIDER * state.rest[name]));
-  Object.assign(input, { type: "range", id: name, min: spec.low, max: reach, step: spec.step, value });
+  const high = spec.grows ? Math.max(spec.high, WIDER * state.rest[name]) : spec.high;
+  Object.assign(input, { type: "range", id: name, min: spec.low, max: high, step: spec.step, value });
   label.htmlFor = name;
   output.htmlFor = name;
   output.id = `${name}-value`;
@@ -162,12 +163,10 @@ function changed() {
 
 // The rows of the document; where it has none, those of its own curve.
 function rowsOf(answered) {
-  if (answered.rows.length) return answered.rows;
+  if (answered.rows.length) return answered.rows.sort((a, b) => a.gamma - b.gamma);
   const [law, cost] = [documentLaw(answered.law, 1), documentCost(answered.cost, 1)];
   const { gamma, band } = decide(law, cost, answered.max_gamma, answered.tolerance);
-  const wanted = gamma === Infinity ? 0 : 1.25 * gamma;
-  const last = Math.min(REACHES.find((n) => n >= wanted) ?? REACHES.at(-1), law.last, cost.last);
-  return points(law, cost, last).map(({ gamma: n, speedup }) => ({
+  return points(law, cost, reachOf(gamma, 0, [law.last, cost.last])).map(({ gamma: n, speedup }) => ({
     gamma: n,
     speedup,
     expected_tokens: law.tokens(n),
