@@ -212,7 +212,11 @@ def _linear_ticks(low: float, high: float, most: int, whole: bool) -> list[Tick]
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
             digits = max(0, -math.floor(math.log10(step) + 1e-9))
-            return [Tick(k * step, number(k * step, digits)) for k in range(first, last + 1)]
+            places = sorted({k * step for k in range(first, last + 1)})
+            texts = [number(at, digits) for at in places]
+            if len(set(texts)) < len(texts):  # long numbers that differ late
+                texts = [f"{at:.15g}" for at in places]
+            return [Tick(*pair) for pair in zip(places, texts, strict=True)]
     return [Tick(math.ceil(low), number(math.ceil(low), 0))] if whole else []
 
 
@@ -223,6 +227,8 @@ def _log_ticks(low: float, high: float, most: int) -> list[Tick]:
         inside = [at for at in places if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
         if len(inside) <= most:
             break
+    if not inside:
+        return _linear_ticks(low, high, most, whole=False)
     step = math.ceil(len(inside) / max(most, 1))
     return [Tick(at, f"{at:.6g}") for at in inside[::step]]
 

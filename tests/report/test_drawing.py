@@ -199,6 +199,15 @@ def test_forty_names_are_all_written_beside_the_panel():
     assert sum("number" in text.get_text() for text in words(page)) == 30
 
 
+def test_long_names_and_long_labels_leave_room_for_the_panel():
+    names = tuple(f"a name that is really rather long {i}" for i in range(3))
+    points = Points([5.0] * 3, [0, 1, 2], "a label that is really rather long", along="x")
+    flags = [Rule("x", 9.9, "a label that is really rather long too")]
+    page = drawn(panel(points, *flags, y=Axis("", 2.5, -0.5, names=names)))
+    assert_words_are_apart(page)
+    assert page.axes[0].get_position().width * page.get_size_inches()[0] > 3
+
+
 def test_a_missing_value_breaks_a_line_and_an_interval():
     page = drawn(
         panel(Line([1, 2, 3], [1, None, 3]), Points([1, 2], [1, 2], "", 0, [0.5, None], [2, None]))

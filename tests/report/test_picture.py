@@ -46,6 +46,11 @@ def test_a_tick_that_would_be_long_is_a_power_of_ten():
     assert [t.text for t in ticks(Axis("", 0, 3e9), 4)][-1] == "3e+09"
 
 
+def test_ticks_of_long_numbers_that_differ_late_are_told_apart():
+    texts = [t.text for t in ticks(Axis("", 1e7, 1e7 + 10), 6)]
+    assert texts == ["10000000", "10000002", "10000004", "10000006", "10000008", "10000010"]
+
+
 def test_limits_hold_every_value_and_what_is_to_be_included():
     low, high = fitted([2.0, None, 3.0, math.inf], include=[1.0])
     assert low < 1.0

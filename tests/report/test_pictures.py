@@ -68,6 +68,7 @@ def test_a_table_with_gaps_shows_the_best_between_them(shown):
 def test_the_axis_of_lengths_far_apart_is_in_proportion(shown):
     assert shown("long rows").panels[0].x.scale == "log"
     assert shown("table").panels[0].x.scale == "linear"
+    assert shown("forty rows").panels[0].x.scale == "linear"
 
 
 def test_an_infinite_ceiling_is_not_drawn(shown):

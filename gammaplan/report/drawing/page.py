@@ -11,17 +11,18 @@ from gammaplan.report.drawing.flags import Flag, flags, share
 from gammaplan.report.drawing.inside import cell_texts, node_texts
 from gammaplan.report.drawing.labels import flag_rows, shortened, spread
 from gammaplan.report.drawing.marks import GREY, PALE, SHADES, draw_marks, extremes
-from gammaplan.report.drawing.pen import SMALL, TITLE, WIDTH, Box, Pen, Ruler
+from gammaplan.report.drawing.pen import SMALL, TITLE, Box, Pen, Ruler
 from gammaplan.report.picture import Axis, Cells, Nodes, Panel, Picture, Tick, number, ticks
 from gammaplan.report.plain import printable
 
-HEIGHT = 3.1  # of a panel whose height is 1, in inches
+WIDTH = 7.6  # of a page, in inches; more where labels and names leave no room for a panel
+HEIGHT = 3.1  # of a panel whose height is 1
 EDGE, GAP = 0.14, 0.08  # around the page, between words and what they stand by
 LINE, HEAD = 0.17, 0.21  # from one line of text to the next, and of the title
 ROW = 0.26  # of a name on the y axis
 TALLEST = 8.0  # of names on the y axis, all together
 MOST_NAME = 36  # characters of a name on an axis
-NARROWEST = 2.6  # of a panel
+NARROWEST = 3.2  # of a panel
 
 
 class Frame(NamedTuple):
@@ -50,17 +51,19 @@ def figure(picture: Picture) -> Figure:
     ruler = Ruler(FigureCanvasAgg(page))
     frames = [_frame(panel) for panel in picture.panels]
     left = EDGE + max(ruler.widest([t.text for t in f.y_ticks]) for f in frames) + 2 * GAP
-    across = max(NARROWEST, WIDTH - left - EDGE - max(_right(f, ruler) for f in frames))
-    raised = [_raised(f, ruler, left, across) for f in frames]
-    title = ruler.wrapped(picture.title, WIDTH - 2 * EDGE, TITLE)
-    notes = [n for note in picture.notes for n in ruler.wrapped(note, WIDTH - 2 * EDGE, SMALL)]
+    right = EDGE + max(_right(f, ruler) for f in frames)
+    wide = max(WIDTH, left + NARROWEST + right)
+    across = wide - left - right
+    raised = [_raised(f, ruler, left, across, wide) for f in frames]
+    title = ruler.wrapped(picture.title, wide - 2 * EDGE, TITLE)
+    notes = [n for note in picture.notes for n in ruler.wrapped(note, wide - 2 * EDGE, SMALL)]
     heads = [_head(f, r) for f, r in zip(frames, raised, strict=True)]
     feet = [_foot(f) for f in frames]
     down = EDGE + HEAD * len(title)
     tall = down + sum(f.height for f in frames) + sum(heads) + sum(feet)
     tall += LINE * len(notes) + EDGE
-    page.set_size_inches(WIDTH, tall)
-    pen = Pen(page, tall)
+    page.set_size_inches(wide, tall)
+    pen = Pen(page, wide, tall)
     for i, line in enumerate(title, 1):
         pen.write(EDGE, EDGE + HEAD * (i - 0.2), line, TITLE, weight="bold")
     rows = zip(frames, raised, heads, feet, strict=True)
@@ -110,12 +113,12 @@ def _key_texts(cells: Cells) -> list[str]:
     return [number(end, 0 if end.is_integer() else 2) for end in ends]
 
 
-def _raised(frame: Frame, ruler: Ruler, left: float, across: float) -> list[Raised]:
+def _raised(frame: Frame, ruler: Ruler, left: float, across: float, wide: float) -> list[Raised]:
     """The labels above a panel, each in a row where none lies on its neighbour."""
     stems = [left + min(max(f.at, 0.0), 1.0) * across for f in frame.above]
     widths = [ruler.width(f.text) for f in frame.above]
-    begins = [max(EDGE, min(s, WIDTH - EDGE - w)) for s, w in zip(stems, widths, strict=True)]
-    found = flag_rows(begins, widths, 2 * GAP, WIDTH - EDGE)
+    begins = [max(EDGE, min(s, wide - EDGE - w)) for s, w in zip(stems, widths, strict=True)]
+    found = flag_rows(begins, widths, 2 * GAP, wide - EDGE)
     return [Raised(*r) for r in zip(frame.above, begins, found, stems, strict=True)]
 
 

@@ -11,7 +11,6 @@ from matplotlib.lines import Line2D
 from gammaplan.report.drawing.marks import GREY, INK
 from gammaplan.report.plain import printable
 
-WIDTH = 7.6  # of a page
 TEXT, TITLE, SMALL = 9.0, 11.0, 8.0  # points
 SLACK = 1.06  # fonts that a viewer has instead are a little wider
 
@@ -36,8 +35,8 @@ class Box(NamedTuple):
 class Pen:
     """Writes and draws on a page by inches from its top left corner."""
 
-    def __init__(self, page: Figure, tall: float) -> None:
-        self.page, self.tall = page, tall
+    def __init__(self, page: Figure, wide: float, tall: float) -> None:
+        self.page, self.wide, self.tall = page, wide, tall
 
     def write(
         self,
@@ -54,7 +53,7 @@ class Pen:
         """Write a line of text whose base is at y; nothing in it is interpreted."""
         box = {"facecolor": "white", "linewidth": 0, "pad": 0.6} if background else None
         self.page.text(
-            x / WIDTH,
+            x / self.wide,
             1 - y / self.tall,
             printable(text),
             fontsize=size,
@@ -68,16 +67,16 @@ class Pen:
 
     def stroke(self, *points: tuple[float, float], colour: str = GREY) -> None:
         """A thin line through points."""
-        xs, ys = [x / WIDTH for x, _ in points], [1 - y / self.tall for _, y in points]
+        xs, ys = [x / self.wide for x, _ in points], [1 - y / self.tall for _, y in points]
         self.page.add_artist(Line2D(xs, ys, color=colour, linewidth=0.6, zorder=0.5))
 
     def axes(self, box: Box) -> Axes:
         """Axes in a box."""
         return self.page.add_axes(
             (
-                box.left / WIDTH,
+                box.left / self.wide,
                 1 - (box.top + box.height) / self.tall,
-                box.width / WIDTH,
+                box.width / self.wide,
                 box.height / self.tall,
             )
         )

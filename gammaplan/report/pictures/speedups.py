@@ -1,10 +1,11 @@
 """The speedup over the draft length: of one case with its band and ceiling, or of several."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from gammaplan.report.optimum import headline
-from gammaplan.report.picture import Line, Mark, Panel, Picture, Points, Rule, Span
+from gammaplan.report.picture import Axis, Line, Mark, Panel, Picture, Points, Rule, Span
 from gammaplan.report.pictures.parts import (
     FAR,
     PLAIN,
@@ -16,6 +17,8 @@ from gammaplan.report.pictures.parts import (
 )
 from gammaplan.report.words import lengths, named, parts, percent, times
 from gammaplan.shapes.answers import OptimumResult, TableResult
+
+UNEVEN = 20  # of the gaps between lengths, the widest to the narrowest
 
 
 def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
@@ -30,7 +33,7 @@ def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
     points = _points(part)
     gammas, speeds = list(points), list(points.values())
     top = max((s for s in speeds if s is not None), default=1.0)
-    x = wide(lengths_axis(gammas), gammas)
+    x = _axis(gammas)
     marks: list[Mark] = [*band(optimum, x.high), PLAIN]
     notes: tuple[str, ...] = ()
     ceiling = optimum["ceiling"]
@@ -42,6 +45,14 @@ def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
     marks += best(optimum, gammas)
     marks.append(Line(gammas, list(points.values()), "speedup"))
     return Picture(headline(optimum), (Panel(x, speed_axis(speeds), tuple(marks)),), notes)
+
+
+def _axis(gammas: Sequence[int]) -> Axis:
+    """The axis of lengths; in proportion where some lie much farther apart than others."""
+    ordered = sorted(set(gammas))
+    gaps = [after - before for before, after in pairwise(ordered)]
+    axis = lengths_axis(gammas)
+    return wide(axis, gammas) if gaps and max(gaps) >= UNEVEN * min(gaps) else axis
 
 
 def _points(part: TableResult) -> dict[int, float | None]:
@@ -87,7 +98,7 @@ def _several(cases: list[TableResult]) -> Picture:
             marks.append(Points([top], [optimum["speedup"]], "", i))
     every = [row for part in shown for row in part["rows"]]
     gammas = [row["gamma"] for row in every]
-    x = wide(lengths_axis(gammas), gammas)
+    x = _axis(gammas)
     y = speed_axis(row["speedup"] for row in every)
     title = f"The speedup of {len(cases)} cases over the draft length."
     return Picture(title, (Panel(x, y, tuple(marks)),), left_out(len(shown), len(cases), "cases"))
