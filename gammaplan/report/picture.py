@@ -223,6 +223,8 @@ def _log_ticks(low: float, high: float, most: int) -> list[Tick]:
         inside = [at for at in places if low * (1 - 1e-9) <= at <= high * (1 + 1e-9)]
         if len(inside) <= most:
             break
+    if not inside:
+        return _linear_ticks(low, high, most, whole=False)
     step = math.ceil(len(inside) / max(most, 1))
     return [Tick(at, f"{at:.6g}") for at in inside[::step]]
 
