@@ -117,13 +117,21 @@ def _configuration(
         hit = ("--hit-rate", repr(share))
     for way_in in ("bench", "passes"):
         cost = _cost(run, draft, way_in, inside / f"{draft.name}.{way_in}.json")
-        plans[way_in] = gammaplan("plan", str(fit), cost, *common, *hit)
+        plans[way_in] = gammaplan("plan", *_acceptance(fits[0]["result"], fit), cost, *common, *hit)
     return {
         "draft": draft.name,
         "cell": cell.name,
         "runs": rows,
         "plans": {name: _kept(plan) for name, plan in plans.items()},
     }
+
+
+def _acceptance(fit: Record, file: Path) -> tuple[str, ...]:
+    """The evidence; where drafts that stopped early leave only bounds, the middle of them."""
+    bounds = fit["bounds"]
+    if fit["acceptance"] or not bounds:
+        return (str(file),)
+    return ("--alpha", repr((bounds["low"] + bounds["high"]) / 2))
 
 
 def _table(file: Path, rows: list[Record]) -> None:
