@@ -1,17 +1,15 @@
-"""From a document to its page, and from the page to a file that is whole or not there."""
+"""From a document to its page."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 import typer
 
+from gammaplan.cli.wholefile import write_whole
 from gammaplan.documents.reading import as_document
 from gammaplan.documents.writing import document, to_json
 from gammaplan.errors import InputError
@@ -103,32 +101,3 @@ def _answer(part: Json, command: str) -> Any:  # Any: an Answer, of a module loa
     if not checked["costs"]:
         raise ValueError("its costs are missing")
     return Answer(checked, acceptance_from(checked["acceptance"]), checked["costs"][0])
-
-
-def write_whole(path: str, text: str) -> None:
-    """Write a file so that, whatever happens, it is there whole or as it was before.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
-    target = Path(path)
-    try:
-        if target.exists() and not target.is_file():
-            if target.is_dir():
-                raise IsADirectoryError(None, "it is a directory")
-            target.write_text(text, encoding="utf-8")  # a device or a pipe has no whole
-            return
-        target = target.resolve()
-        beside = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
-        try:
-            with beside.open("x", encoding="utf-8") as stream:
-                stream.write(text)
-            beside.replace(target)
-        finally:
-            with suppress(OSError):
-                beside.unlink()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path or repr(path)}: cannot be written: {reason}") from None

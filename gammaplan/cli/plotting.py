@@ -1,9 +1,7 @@
 """The picture of an answer, into a file or the terminal."""
 
 import logging
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +19,7 @@ def plot(
     A file is written whole or not at all.
     """
     from gammaplan.cli.plotted import with_curves
+    from gammaplan.cli.wholefile import write_whole
     from gammaplan.report.pictures import picture_of
 
     picture = picture_of(command, with_curves(command, result, inputs), inputs)
@@ -32,12 +31,7 @@ def plot(
 
         draw(picture, console())
         return
-    path = Path(where)
-    content = _image(picture, path.suffix[1:].lower())
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise InputError(f"{where}: cannot be written: {error.strerror or error}") from None
+    write_whole(where, _image(picture, Path(where).suffix[1:].lower()))
 
 
 def _image(picture: "Picture", kind: str) -> bytes:
@@ -58,23 +52,3 @@ def _image(picture: "Picture", kind: str) -> bytes:
         ) from None
     finally:
         logger.setLevel(level)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there as a whole or as it was before.
-
-    What is no file on a disk (a pipe, a terminal) is written to as it is.
-    """
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    beside = path.with_name(f".{path.name[:64]}.{os.getpid()}")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-        beside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise

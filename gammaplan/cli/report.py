@@ -42,7 +42,8 @@ def report(
         gammaplan plan --alpha 0.8 --c 0.1 --json | gammaplan report - -o report.html
     """
     from gammaplan.cli.inputs import opened
-    from gammaplan.cli.pages import page_of, write_whole
+    from gammaplan.cli.pages import page_of
+    from gammaplan.cli.wholefile import write_whole
     from gammaplan.documents.reading import read_json
     from gammaplan.engines.lines import named
 

@@ -1,12 +1,10 @@
 """The evidence of what is watched, as a document that optimum and plan read."""
 
-import contextlib
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from gammaplan.cli.evidence import Cases
 from gammaplan.cli.watched import Watched
+from gammaplan.cli.wholefile import write_whole
 from gammaplan.documents.writing import document, to_json
 from gammaplan.errors import InputError
 
@@ -30,24 +28,4 @@ def save(path: str, servers: Sequence[str], state: Watched, account: Cases) -> N
         result=done.result,
         findings=done.findings,
     )
-    _write(Path(path), to_json(whole) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file by way of a neighbour that takes its name once it is complete."""
-    try:
-        target = path.resolve()
-        if target.exists() and not target.is_file():  # a pipe, a device: nothing to replace
-            target.write_text(text, encoding="utf-8")
-            return
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            part.write_text(text, encoding="utf-8")
-            part.replace(target)
-        except OSError:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no file name"
-        raise InputError(f"{path}: cannot be written: {reason}") from None
+    write_whole(path, to_json(whole) + "\n")
