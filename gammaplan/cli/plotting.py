@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gammaplan.errors import InputError, MissingExtra
@@ -31,7 +30,7 @@ def plot(
 
         draw(picture, console())
         return
-    write_whole(where, _image(picture, Path(where).suffix[1:].lower()))
+    write_whole(where, _image(picture, where.rpartition(".")[2].lower()))
 
 
 def _image(picture: "Picture", kind: str) -> bytes:

@@ -23,7 +23,13 @@ main()
 
 @pytest.mark.parametrize(
     ("name", "start"),
-    [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("A.SVG", b"<?xml")],
+    [
+        ("a.svg", b"<?xml"),
+        ("a.png", b"\x89PNG"),
+        ("a.pdf", b"%PDF"),
+        ("A.SVG", b"<?xml"),
+        (".svg", b"<?xml"),
+    ],
 )
 def test_the_ending_says_what_is_drawn(cli, tmp_path, name, start):
     done = cli(f"{TABLE} --plot {tmp_path / name}")
@@ -142,9 +148,13 @@ def test_a_failed_gate_is_said_and_the_picture_is_there(cli, tmp_path):
     assert (tmp_path / "a.svg").exists()
 
 
-def test_an_answer_that_has_nothing_to_draw_says_so(cli, tmp_path):
+@pytest.mark.parametrize(
+    "command",
+    ["convert --mean-length 2 --gamma 4 --drafted-per-round 3", "sweep --alpha 1 --c 0"],
+)
+def test_an_answer_that_has_nothing_to_draw_says_so(cli, tmp_path, command):
     path = tmp_path / "a.svg"
-    done = cli(f"convert --mean-length 2 --gamma 4 --drafted-per-round 3 --plot {path}")
+    done = cli(f"{command} --plot {path}")
     assert done.exit_code == 1
     assert done.stderr.endswith(f"Error: --plot {path}: this answer has nothing to draw\n")
 

@@ -12,9 +12,11 @@ ALPHA, C = "acceptance probability α", "cost of a draft pass c"
 UNIT = "target passes"
 
 
-def sweep(result: SweepResult, inputs: Mapping[str, Any]) -> Picture:
+def sweep(result: SweepResult, inputs: Mapping[str, Any]) -> Picture | None:
     """A map where both vary, then the speedup over one of them, a line for each of the other."""
     rows = result["rows"]
+    if all(row["speedup"] is None for row in rows):
+        return None
     alphas = sorted({row["alpha"] for row in rows})
     costs = sorted({row["c"] for row in rows})
     cells = {(row["alpha"], row["c"]): row for row in rows}
@@ -31,7 +33,7 @@ def sweep(result: SweepResult, inputs: Mapping[str, Any]) -> Picture:
     panels = []
     if len(alphas) > 1 and over_c:
         panels.append(_map(cells, alphas, costs))
-    else:
+    elif any(row["gamma"] is not None for row in rows):
         panels.append(_lengths(lines, axis, at))
     panels.append(_speedups(lines, axis, at))
     every, what = (len(alphas), "values of α") if over_c else (len(costs), "values of c")
