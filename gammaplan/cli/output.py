@@ -117,8 +117,16 @@ ASCII = {
     "└": "`", "╰": "+", "┬": "+", "┤": "+", "┆": "|", "┊": ":", "╌": "-", "━": "=",
     "●": "o", "▲": "^", "■": "#", "◆": "&", "★": "*", "✚": "+", "▼": "v", "◉": "@",
     "○": "O", "△": "A", "□": "H", "◇": "X", "☆": "s", "✛": "T", "▽": "V", "◎": "Q",
-    "░": ".", "▒": "-", "▓": "%",
+    "░": ".", "▒": "-", "▓": "%", "²": "2",
 }  # fmt: skip
+
+
+def _plain(character: str) -> str:
+    from unicodedata import east_asian_width
+
+    wide = east_asian_width(character) in "WF"
+    dots = "\u2800" < character < "\u2900"
+    return ASCII.get(character, "." if dots else "??" if wide else "?")
 
 
 def degrade_to_ascii() -> None:
@@ -128,9 +136,7 @@ def degrade_to_ascii() -> None:
         if not isinstance(error, UnicodeEncodeError):
             raise error
         text = error.object[error.start : error.end]
-        return "".join(
-            ASCII.get(c, "." if "\u2800" < c < "\u2900" else "?") for c in text
-        ), error.end
+        return "".join(map(_plain, text)), error.end
 
     codecs.register_error("gammaplan", replace)
     for stream in (sys.stdout, sys.stderr):

@@ -153,6 +153,14 @@ def test_an_ascii_table_keeps_its_columns(program):
     assert lines[0] == "g = 6 is best: 2.47x (a 0.8, c 0.1)."
 
 
+def test_an_ascii_table_keeps_its_columns_beside_wide_letters(program):
+    drafts = [f"--candidate=name={name},alpha=0.7,c=0.1" for name in ("日本", "abcd")]
+    done = program("plan", *drafts, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    rows = [line for line in done.stdout.splitlines() if line.startswith(("????  ", "abcd  "))]
+    assert len(rows) == 2
+    assert rows[0].index("1.98x") == rows[1].index("1.98x")
+
+
 def test_ascii_json_is_the_same_json(program):
     plain = program(*TABLE, "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0").stdout
     assert plain == program(*TABLE, "--json").stdout
