@@ -17,8 +17,9 @@ Result = Mapping[str, Any]  # Any: results of several commands
 
 def _speedups(part: Result, inputs: Result) -> Result:
     """The speedup of every length to beyond the best, from the laws that the result states."""
-    best = part["gamma"] or 0
-    return {"rows": _table_rows(part, _shown(best)), "optimum": part}
+    use = part["in_use"]
+    marked = [use["gamma"]] if use else []
+    return {"rows": _table_rows(part, _shown(part["gamma"] or 0, *marked)), "optimum": part}
 
 
 def _explained(part: Result, inputs: Result) -> Result:
@@ -26,7 +27,8 @@ def _explained(part: Result, inputs: Result) -> Result:
     best = {"gamma": part["best"]["gamma"], "speedup": part["best"]["speedup"]}
     longest = max(best["gamma"] or 0, part["gamma"])
     stated = {**part, **best, "band": {"low": None, "high": None}}
-    return {"rows": _table_rows(stated, _shown(longest))}
+    marked = best["gamma"] or 0, part["gamma"]
+    return {"rows": _table_rows(stated, _shown(longest, *marked))}
 
 
 def _table_rows(part: Result, lengths: Lengths) -> "list[TableRow]":
@@ -41,9 +43,11 @@ def _table_rows(part: Result, lengths: Lengths) -> "list[TableRow]":
     return table_result(case, optimum, lengths)["rows"]
 
 
-def _shown(longest: int) -> Lengths:
+def _shown(longest: int, *marked: int) -> Lengths:
+    """Lengths to beyond the longest that matters, with those that are marked among them."""
     last = max(SHOWN, 2 * longest)
-    return Lengths(sorted({*range(0, last + 1, -(-last // MOST_SHOWN)), longest}))
+    within = [gamma for gamma in (longest, *marked) if gamma <= last]
+    return Lengths(sorted({*range(0, last + 1, -(-last // MOST_SHOWN)), *within}))
 
 
 def _tokens(part: Result, inputs: Result) -> Result:

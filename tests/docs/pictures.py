@@ -40,6 +40,8 @@ INPUTS = {
     "passes.csv": PASSES,
     "runs.csv": "gamma,speedup,mean_length\n"
     "1,1.31,1.75\n2,1.46,2.3\n3,1.5,2.7\n5,1.42,3.2\n7,1.2,3.35\n",
+    "bent.csv": "gamma,speedup,mean_length\n1,1.09,1.8\n2,1.17,2.44\n4,1.27,3.36\n8,1.29,4.33\n",
+    "slow.log": LINE.format("2.05", "254", "968", "0.599, 0.302, 0.099, 0.050", "26.2"),
 }
 ALPHA = "alpha --target-logits 2,0,-1 --draft-logits 1.5,0,1"
 COST = (
@@ -81,6 +83,14 @@ HARDER = {
     "plain": "optimum --alpha 0.1 --c 0.9",
     "far": "optimum --alpha 0.999 --c 0.0001",
     "in use": "optimum --alpha 0.8 --c 0.1 --gamma 5",
+    "in use afar": "optimum --alpha 0.8 --c 0.1 --gamma 50",
+    "plan in use afar": "plan --alpha 0.8 --c 0.1 --gamma 50",
+    "beyond the band": "table --alpha 0.8 --c 0.1 --gamma 10..20",
+    "no line fits": "cost --runs bent.csv",
+    "one draft": "plan --candidate name=only,alpha=0.7,c=0.06",
+    "free drafts": "sweep --alpha 0.5..0.9:0.1 --c 0",
+    "short of the best": "explain --gamma 3 --alpha 0.99 --c 0 --speedup 3.9",
+    "two logs": "fit vllm.log slow.log",
     "tokens": "tokens --alpha 0.8",
     "ceiling": "ceiling --alpha 0.8",
     "large sweep": "sweep --alpha 0.01..0.99:0.02 --c 0.01..0.6:0.01",

@@ -11,12 +11,14 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from gammaplan.report.drawing import image, our_style
 from gammaplan.report.drawing.marks import legible, style
 from gammaplan.report.drawing.page import figure
+from gammaplan.report.drawing.pen import TEXT, Ruler
 from gammaplan.report.picture import (
     Area,
     Axis,
@@ -206,6 +208,11 @@ def test_long_names_and_long_labels_leave_room_for_the_panel():
     page = drawn(panel(points, *flags, y=Axis("", 2.5, -0.5, names=names)))
     assert_words_are_apart(page)
     assert page.axes[0].get_position().width * page.get_size_inches()[0] > 3
+
+
+def test_a_wide_character_has_room_for_a_square():
+    ruler = Ruler(FigureCanvasAgg(Figure()))
+    assert ruler.width("日本語" * 10) >= 30 * TEXT / 72
 
 
 def test_a_missing_value_breaks_a_line_and_an_interval():

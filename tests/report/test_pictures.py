@@ -1,5 +1,7 @@
 """What the picture of each command shows, read from the picture before it is drawn."""
 
+import json
+
 import pytest
 
 from gammaplan.report.picture import (
@@ -15,6 +17,7 @@ from gammaplan.report.picture import (
     Steps,
 )
 from gammaplan.report.pictures import PICTURES as FUNCTIONS
+from gammaplan.report.pictures import picture_of
 from gammaplan.report.pictures.trees import placed
 from tests.docs.pictures import HARDER, PICTURES, pictured, prepared
 
@@ -43,10 +46,10 @@ def labels(picture, panel=0):
     return [m.label for m in picture.panels[panel].marks if getattr(m, "label", "")]
 
 
-def test_every_command_with_a_document_has_a_picture():
+def test_every_command_that_ends_with_a_document_has_a_picture():
     from gammaplan.cli.schema import RESULTS
 
-    assert set(FUNCTIONS) == set(RESULTS)
+    assert set(FUNCTIONS) == set(RESULTS) - {"watch"}
 
 
 def test_a_table_shows_its_rows_its_band_its_best_and_its_ceiling(shown):
@@ -78,6 +81,15 @@ def test_an_infinite_ceiling_is_not_drawn(shown):
 def test_a_length_in_use_is_marked_beside_the_best(shown):
     assert "in use γ 5: 2.46×" in labels(shown("in use"))
     assert "best γ 6: 2.47×" in labels(shown("in use"))
+
+
+@pytest.mark.parametrize("name", ["in use afar", "plan in use afar"])
+def test_a_length_in_use_that_is_not_drawn_is_said(shown, name):
+    assert "The length in use, γ 50: 0.83×, lies right of what is drawn." in shown(name).notes
+
+
+def test_a_band_that_is_not_on_the_axis_is_not_drawn(shown):
+    assert marks(shown("beyond the band"), Span) == []
 
 
 def test_cases_are_lines_on_one_axis_with_their_labels(shown):
@@ -126,6 +138,25 @@ def test_a_sweep_of_one_row_is_curves(shown, name):
     assert not marks(shown(name), Cells, 0)
 
 
+def test_a_sweep_without_a_best_length_draws_the_speedups_alone(shown):
+    (panel,) = shown("free drafts").panels
+    assert panel.y.label == "speedup"
+
+
+def test_groups_are_drawn_by_one_quantity(cli, tmp_path):
+    prepared(tmp_path)
+    run = f"fit {tmp_path / 'vllm.log'} {tmp_path / 'slow.log'} --json"
+    result = json.loads(cli(run).stdout)["result"]
+    given, survival = ([g[key] for g in result["groups"]] for key in ("hazards", "survival"))
+    picture = picture_of("fit", result, {})
+    assert [line.y for line in marks(picture, Line)] == given
+    assert picture.panels[0].y.label == "accepted, given all before"
+    result["groups"][1]["hazards"] = []
+    picture = picture_of("fit", result, {})
+    assert [line.y for line in marks(picture, Line)] == survival
+    assert picture.panels[0].y.label == "accepted, all so far"
+
+
 def test_a_fit_shows_each_hazard_with_its_interval_and_alpha_with_its_own(shown):
     picture = shown("fit")
     (points,), (span,) = marks(picture, Points), marks(picture, Span)
@@ -157,6 +188,10 @@ def test_drafts_are_curves_on_one_axis_the_best_first(shown):
     ]  # fmt: skip
 
 
+def test_one_draft_alone_is_drawn_once(shown):
+    assert [panel.heading for panel in shown("one draft").panels] == ["With only"]
+
+
 def test_of_many_drafts_the_best_are_drawn(shown):
     picture = shown("names")
     assert len(marks(picture, Line)) == 8
@@ -181,6 +216,14 @@ def test_runs_lie_over_the_cost_that_fits_them(shown):
     (points,) = marks(shown("measured"), Points)
     assert points.x == [1, 2, 3, 5, 7]
     assert labels(shown("measured")) == ["textbook 1 + cγ", "fitted", "measured"]
+
+
+def test_runs_that_no_line_fits_are_joined_and_no_line_is_named(shown):
+    picture = shown("no line fits")
+    assert sorted(labels(picture)) == ["measured", "textbook 1 + cγ"]
+    joined = next(line for line in marks(picture, Line) if not line.label)
+    (measured,) = marks(picture, Points)
+    assert (joined.x, joined.y) == (measured.x, measured.y)
 
 
 def test_estimated_costs_are_told_apart_by_what_differs(shown):
@@ -212,6 +255,11 @@ def test_an_explanation_shows_parts_the_run_on_its_curve_and_levers(shown):
     assert (run.x, run.y) == ([8], [0.931])
     curve = next(line for line in marks(picture, Line, 1))
     assert curve.y[8] == pytest.approx(0.931, abs=0.01)
+
+
+def test_the_calibrated_curve_has_the_run_and_the_best_however_far_apart(shown):
+    (line,) = marks(shown("short of the best"), Line, 1)
+    assert {3, 132} <= set(line.x)
 
 
 def test_a_tree_has_every_node_and_the_speedup_of_every_size(shown):

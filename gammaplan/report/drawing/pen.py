@@ -1,6 +1,7 @@
 """Words and thin lines on a page, measured in inches from its top left corner."""
 
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -90,9 +91,10 @@ class Ruler:
         self.renderer = canvas.get_renderer()  # type: ignore[no-untyped-call] # matplotlib's stubs
 
     def width(self, text: str, size: float = TEXT, weight: str = "normal") -> float:
-        """The width of one line."""
+        """The width of one line, in which a wide character (of Chinese, say) is a square."""
         font = FontProperties(size=size, weight=weight)
-        wide, _, _ = self.renderer.get_text_width_height_descent(printable(text), font, False)
+        squares = "".join("m" if east_asian_width(c) in "WF" else c for c in printable(text))
+        wide, _, _ = self.renderer.get_text_width_height_descent(squares, font, False)
         return float(wide) / self.dpi * SLACK
 
     def widest(self, texts: list[str], size: float = TEXT) -> float:

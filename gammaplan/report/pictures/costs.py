@@ -64,14 +64,15 @@ def _apart(said: Sequence[Labels]) -> list[str]:
 
 
 def _measured(part: Tabled) -> Panel:
-    """The runs over the line that fits them, beside the textbook's."""
+    """The runs over the line that fits them, or joined where none does, beside the textbook's."""
     rows = part["rows"]
     at = [row["gamma"] for row in rows]
     table = part["tables"][0]
     line = [row["gamma"] for row in table]
+    fitted = "" if part["costs"][0]["table"] else "fitted"
     marks: list[Mark] = [
         Line(at, [row["textbook"] for row in rows], "textbook 1 + cγ", 1),
-        Line(line, [row["round_cost"] for row in table], "fitted", 0, points=False),
+        Line(line, [row["round_cost"] for row in table], fitted, 0, points=False),
         Points(at, [row["round_cost"] for row in rows], "measured", 4),
     ]
     values = [*(r["round_cost"] for r in rows), *(r["round_cost"] for r in table)]

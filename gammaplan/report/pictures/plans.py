@@ -25,7 +25,7 @@ from gammaplan.report.pictures.parts import (
     speed_axis,
     wide,
 )
-from gammaplan.report.pictures.speedups import band, best
+from gammaplan.report.pictures.speedups import band, best, outside
 from gammaplan.report.plan_words import headline
 from gammaplan.report.schedule import headline as scheduled
 from gammaplan.report.words import named, parts, percent, times
@@ -47,7 +47,7 @@ def plan(result: PlanResult, inputs: Mapping[str, Any]) -> Picture | None:
     if part["schedule"]:
         title = scheduled(part)
         panels += [_schedule(part), _by_batch(part)]
-    if part["drafts"]:
+    if len(part["drafts"]) > 1:
         panels.append(_drafts(part["drafts"]))
     if part["workloads"]:
         panels.append(_workloads(part["workloads"]))
@@ -67,7 +67,7 @@ def _notes(part: PlanResult) -> tuple[str, ...]:
     ceiling, top = part["ceiling"], _top(part["rows"])
     if ceiling is not None and ceiling > NEAR * top:
         notes.append(f"The ceiling, {times(ceiling)}, lies above what is drawn.")
-    return tuple(notes)
+    return (*notes, *outside(part, [row["gamma"] for row in part["rows"]]))
 
 
 def _top(rows: list[PlanRow]) -> float:
@@ -80,7 +80,7 @@ def _curve(part: PlanResult, heading: str) -> Panel:
     at = [row["gamma"] for row in rows]
     x = lengths_axis(at)
     values: list[float | None] = [row["speedup"] for row in rows]
-    marks: list[Mark] = [*band(part, x.high), PLAIN]
+    marks: list[Mark] = [*band(part, x), PLAIN]
     ceiling = part["ceiling"]
     if ceiling is not None and ceiling <= NEAR * _top(rows):
         marks.append(Rule("y", ceiling, f"ceiling {times(ceiling)}"))

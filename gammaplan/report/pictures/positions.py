@@ -26,7 +26,7 @@ def fit(result: FitResult, inputs: Mapping[str, Any]) -> Picture | None:
         shown = few([g for g in groups if len(g["survival"]) > 1])
         if shown:
             panels.append(_several(shown))
-            notes = left_out(len(shown), len(groups), "groups")
+            notes = left_out(len(shown), len(groups), "groups by position")
     if len(groups) > 1:
         panels.append(_groups(groups[:MOST_NAMES]))
         notes += left_out(min(MOST_NAMES, len(groups)), len(groups), "intervals")
@@ -77,12 +77,13 @@ def _share(label: str) -> Axis:
 def _several(groups: Sequence[FitFigures]) -> Panel:
     marks: list[Mark] = []
     longest = max(len(g["survival"]) for g in groups)
+    given = all(g["hazards"] for g in groups)
     for i, group in enumerate(groups):
         at = list(range(1, len(group["survival"]) + 1))
         label = named(group["labels"]) or "unnamed"
-        marks.append(Line(at, list(group["hazards"] or group["survival"]), label, i))
+        marks.append(Line(at, list(group["hazards"] if given else group["survival"]), label, i))
     x = _positions(longest)
-    what = "accepted, given all before" if all(g["hazards"] for g in groups) else "accepted"
+    what = "accepted, given all before" if given else "accepted, all so far"
     return Panel(x, _share(what), tuple(marks))
 
 

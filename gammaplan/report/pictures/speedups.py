@@ -34,14 +34,14 @@ def table(result: TableResult, inputs: Mapping[str, Any]) -> Picture | None:
     gammas, speeds = list(points), list(points.values())
     top = max((s for s in speeds if s is not None), default=1.0)
     x = _axis(gammas)
-    marks: list[Mark] = [*band(optimum, x.high), PLAIN]
-    notes: tuple[str, ...] = ()
+    marks: list[Mark] = [*band(optimum, x), PLAIN]
+    notes = outside(optimum, gammas)
     ceiling = optimum["ceiling"]
     if ceiling is not None and ceiling <= FAR * top:
         marks.append(Rule("y", ceiling, f"ceiling {times(ceiling)}"))
         speeds.append(ceiling)
     elif ceiling is not None:
-        notes = (f"The ceiling, {times(ceiling)}, lies above what is drawn.",)
+        notes += (f"The ceiling, {times(ceiling)}, lies above what is drawn.",)
     marks += best(optimum, gammas)
     marks.append(Line(gammas, list(points.values()), "speedup"))
     return Picture(headline(optimum), (Panel(x, speed_axis(speeds), tuple(marks)),), notes)
@@ -64,13 +64,13 @@ def _points(part: TableResult) -> dict[int, float | None]:
     return dict(sorted(points.items()))
 
 
-def band(optimum: OptimumResult, high: float) -> list[Mark]:
-    """The lengths within the tolerance of the best."""
+def band(optimum: OptimumResult, axis: Axis) -> list[Mark]:
+    """The lengths within the tolerance of the best, as far as they are on the axis."""
     found = optimum["band"]
     if found["low"] is None:
         return []
-    end = high if found["high"] is None else min(found["high"] + 0.5, high)
-    start = min(found["low"] - 0.5, high)
+    end = axis.high if found["high"] is None else min(found["high"] + 0.5, axis.high)
+    start = max(found["low"] - 0.5, axis.low)
     text = f"within {percent(found['tolerance'], 0)}: γ {lengths(found['low'], found['high'])}"
     return [Span("x", start, end, text)] if end > start else []
 
@@ -84,6 +84,16 @@ def best(optimum: OptimumResult, gammas: list[int]) -> list[Mark]:
     if use and use["gamma"] != gamma and min(gammas) <= use["gamma"] <= max(gammas):
         marks.append(Rule("x", use["gamma"], f"in use γ {use['gamma']}: {times(use['speedup'])}"))
     return marks
+
+
+def outside(optimum: OptimumResult, gammas: Sequence[int]) -> tuple[str, ...]:
+    """A note of the length in use, where it is not on the axis."""
+    use = optimum.get("in_use")
+    if not use or min(gammas) <= use["gamma"] <= max(gammas):
+        return ()
+    side = "left" if use["gamma"] < min(gammas) else "right"
+    said = f"The length in use, γ {use['gamma']}: {times(use['speedup'])}"
+    return (f"{said}, lies {side} of what is drawn.",)
 
 
 def _several(cases: list[TableResult]) -> Picture:

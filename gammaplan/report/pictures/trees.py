@@ -28,7 +28,7 @@ def tree(result: TreeResult, inputs: Mapping[str, Any]) -> Picture:
     panels, notes = [], []
     if result["nodes"]:
         panels.append(_drawn(result))
-        notes.append("Each node has the probability that its whole path is accepted.")
+        notes.append("A number at a node is the probability that its whole path is accepted.")
         hidden = result["nodes"] - DRAWN
         if hidden > 0:
             notes.append(f"The last {hidden:,} nodes are not drawn.")
