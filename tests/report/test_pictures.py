@@ -46,7 +46,7 @@ def labels(picture, panel=0):
     return [m.label for m in picture.panels[panel].marks if getattr(m, "label", "")]
 
 
-def test_every_command_that_ends_with_a_document_has_a_picture():
+def test_every_command_with_a_document_has_a_picture_but_a_stream_of_them():
     from gammaplan.cli.schema import RESULTS
 
     assert set(FUNCTIONS) == set(RESULTS) - {"watch"}
@@ -260,6 +260,15 @@ def test_an_explanation_shows_parts_the_run_on_its_curve_and_levers(shown):
 def test_the_calibrated_curve_has_the_run_and_the_best_however_far_apart(shown):
     (line,) = marks(shown("short of the best"), Line, 1)
     assert {3, 132} <= set(line.x)
+
+
+def test_the_best_of_a_run_is_a_point_on_the_axis_beyond_its_stated_costs(shown):
+    picture = shown("short of the best")
+    (line,), points = marks(picture, Line, 1), marks(picture, Points, 1)
+    assert line.y[list(line.x).index(132)] is None
+    (best,) = [mark for mark in points if list(mark.x) == [132]]
+    assert best.y[0] == pytest.approx(27.04, abs=0.01)
+    assert best.y[0] < picture.panels[1].y.high
 
 
 def test_a_tree_has_every_node_and_the_speedup_of_every_size(shown):
