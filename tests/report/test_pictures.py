@@ -266,6 +266,7 @@ def test_the_best_of_a_run_is_a_point_on_the_axis_beyond_its_stated_costs(shown)
     picture = shown("short of the best")
     (line,), points = marks(picture, Line, 1), marks(picture, Points, 1)
     assert line.y[list(line.x).index(132)] is None
+    assert picture.notes == ("The curve ends where the costs that are stated end.",)
     (best,) = [mark for mark in points if list(mark.x) == [132]]
     assert best.y[0] == pytest.approx(27.04, abs=0.01)
     assert best.y[0] < picture.panels[1].y.high

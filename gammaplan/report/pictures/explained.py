@@ -39,7 +39,9 @@ def explain(result: Calibrated, inputs: Mapping[str, Any]) -> Picture:
     if len(cases) > 1:
         return _several(cases)
     part = cases[0]
-    return Picture(headline(part), (_round(part), _curve(part), _levers(part)))
+    known = all(row["speedup"] is not None for row in part["rows"])
+    notes = () if known else ("The curve ends where the costs that are stated end.",)
+    return Picture(headline(part), (_round(part), _curve(part), _levers(part)), notes)
 
 
 def _round(part: Calibrated) -> Panel:
@@ -57,9 +59,9 @@ def _curve(part: Calibrated) -> Panel:
     rows = part["rows"]
     at = [row["gamma"] for row in rows]
     speeds = [row["speedup"] for row in rows]
-    marks: list[Mark] = [PLAIN, *_best(part, at)]
-    marks.append(Line(at, speeds, "calibrated", 0))
-    values = [*speeds, *_points(part, marks)]
+    best = _best(part, at)
+    marks: list[Mark] = [PLAIN, *best, Line(at, speeds, "calibrated", 0)]
+    values = [*speeds, *_points(part, marks), *([part["best"]["speedup"]] if best else [])]
     return Panel(lengths_axis(at), speed_axis(values), tuple(marks))
 
 
@@ -77,10 +79,14 @@ def _points(part: Calibrated, marks: list[Mark]) -> list[float | None]:
 
 
 def _best(part: Calibrated, gammas: list[int]) -> list[Mark]:
+    """The best length, and its point, which may lie beyond the lengths whose cost is stated."""
     best = part["best"]
     if best["gamma"] is None or not min(gammas) <= best["gamma"] <= max(gammas):
         return []
-    return [Rule("x", best["gamma"], f"best γ {best['gamma']}: {times(best['speedup'])}", 0)]
+    return [
+        Rule("x", best["gamma"], f"best γ {best['gamma']}: {times(best['speedup'])}", 0),
+        Points([best["gamma"]], [best["speedup"]], "", 0),
+    ]
 
 
 def _levers(part: Calibrated) -> Panel:
