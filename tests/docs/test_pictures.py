@@ -41,8 +41,8 @@ def curves(root: ElementTree.Element) -> dict[str, list[tuple[float, float]]]:
             continue
         x, y, width, height = boxes[inside[0].get("clip-path", "")]
         points = [(float(u.get("x", "")), float(u.get("y", ""))) for u in group.iter(f"{SVG}use")]
-        path = next(group.iter(f"{SVG}path"))
-        if not points and "fill: none" in path.get("style", ""):
+        path = next(group.iter(f"{SVG}path"), None)  # none where points share an earlier shape
+        if not points and path is not None and "fill: none" in path.get("style", ""):
             pairs = re.findall(r"[ML] (-?[\d.]+) (-?[\d.]+)", path.get("d", ""))
             points = [(float(a), float(b)) for a, b in pairs]
         found[group.get("id", "")] = [((a - x) / width, (b - y) / height) for a, b in points]
