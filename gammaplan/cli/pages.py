@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 
 import msgspec
 import typer
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAKES_A_PAGE = ("plan", "optimum", "table", "explain")
 LARGEST_PAGE = 2 * 10**6  # bytes
 Json = dict[str, Any]  # Any: parsed JSON
+Limit: TypeAlias = Annotated[int, msgspec.Meta(ge=0)] | None
 
 
 class Envelope(TypedDict):
@@ -55,6 +56,7 @@ def page_of(whole: Any, source: str, shown: str | None) -> str:  # Any: parsed J
         )
     try:
         made = msgspec.convert(whole, Envelope)
+        msgspec.convert(made["inputs"].get("max_gamma"), Limit)
         answers = [_answer(part, command) for part in _parts(made["result"])]
         page = filled(page_facts(made, answers, shown))
     except (msgspec.ValidationError, KeyError, ValueError) as error:
