@@ -153,7 +153,7 @@ def test_where_a_report_of_an_engine_goes_is_told(refused, text):
 def test_a_limit_that_is_no_length_is_refused(refused, answer, limit):
     document = answer(PLAN)
     document["inputs"]["max_gamma"] = limit
-    assert "is damaged" in refused(document)
+    assert "max_gamma must be a whole number of at least 0, got" in refused(document)
 
 
 def test_a_table_of_costs_longer_than_any_draft_is_refused(refused, answer):
