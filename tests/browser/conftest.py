@@ -52,8 +52,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     found = webdriver.Chrome(options=options, service=service)
     found.set_page_load_timeout(60)
     found.set_script_timeout(60)
-    # A tab that was left by its keys stays in front: only there may a page use the clipboard.
-    found.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     yield found
     found.quit()
 
