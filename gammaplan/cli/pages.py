@@ -55,6 +55,7 @@ def page_of(whole: Any, source: str, shown: str | None) -> str:  # Any: parsed J
         )
     try:
         made = msgspec.convert(whole, Envelope)
+        _check_limit(made["inputs"].get("max_gamma"))
         answers = [_answer(part, command) for part in _parts(made["result"])]
         page = filled(page_facts(made, answers, shown))
     except (msgspec.ValidationError, KeyError, ValueError) as error:
@@ -85,6 +86,11 @@ def write_page(path: str, command: str, cases: Cases, result: Mapping[str, objec
         command, inputs=cases.inputs, sources=cases.sources, result=result, findings=cases.findings
     )
     write_whole(path, page_of(json.loads(to_json(made)), command, None))
+
+
+def _check_limit(longest: Value) -> None:
+    if longest is not None and not (isinstance(longest, int) and longest >= 0):
+        raise ValueError(f"max_gamma must be a whole number of at least 0, got {longest!r:.40}")
 
 
 def _parts(result: Json) -> list[Json]:

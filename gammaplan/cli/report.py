@@ -44,13 +44,18 @@ def report(
     from gammaplan.cli.inputs import opened
     from gammaplan.cli.pages import page_of
     from gammaplan.cli.wholefile import write_whole
-    from gammaplan.documents.reading import read_json
+    from gammaplan.documents.reading import NotADocument, read_json
     from gammaplan.engines.lines import named
+    from gammaplan.errors import InputError
 
     name = named(file)
-    with opened(file) as stream:
-        document = read_json(stream, name)
-    page = page_of(document, name, None if file == "-" else Path(file).name)
+    try:
+        with opened(file) as stream:
+            document = read_json(stream, name)
+        page = page_of(document, name, None if file == "-" else Path(file).name)
+    except NotADocument as error:
+        told = "report takes what plan --json prints, and plan reads reports of engines"
+        raise InputError(f"{error}; {told}") from None
     if output == "-":
         sys.stdout.write(page)
     else:

@@ -158,8 +158,11 @@ class Screen:
             return
         since, times, _ = self._gap
         self._gap = (since, times + 1, reason)
-        at, _ = self._view.events[-1]
-        self._view.events[-1] = (at, f"{reason} ({times + 1:,} readings)")
+        events = self._view.events
+        for i in reversed(range(len(events))):  # something may have been saved meanwhile
+            if events[i][1].startswith(reason):
+                events[i] = (events[i][0], f"{reason} ({times + 1:,} readings)")
+                return
 
     def _moved(self, groups: "list[WatchGroup]") -> bool:
         """Tell which groups left their band since the last answer, and which are back."""

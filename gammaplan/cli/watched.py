@@ -12,6 +12,7 @@ from gammaplan.data.findings import finding
 from gammaplan.documents.reading import acceptance_from
 from gammaplan.documents.writing import band_shape, finite, whole
 from gammaplan.engines.files import Input
+from gammaplan.engines.groups import Collected
 from gammaplan.engines.recent import Recent
 from gammaplan.engines.times import utc
 from gammaplan.errors import Finding
@@ -55,7 +56,7 @@ class Watched:
         self._recent = Recent(window)
         self._now: dict[Key, FitFigures] = {}  # of the last reading with news
         self._trends: dict[Key, deque[float | None]] = {}
-        self._gammas: dict[Key, set[int | None]] = {}  # by labels, as they were seen last
+        self._lengths: dict[Key, set[object]] = {}  # by labels, as they were seen last
 
     def add(self, reading: Gained) -> Record:
         """One more reading, and the answer with it."""
@@ -67,11 +68,11 @@ class Watched:
             findings.append(finding("no_answer", reason=reading.reason))
         self._recent.forget(reading.at)
         findings += [f for one in inputs for f in one.said.findings]
-        done = fitted([_quiet(one) for one in self._recent.inputs()], self._assumed)
-        shown = [f for f in done.result["groups"] if self._is_current(f)]
+        done = fitted([_quiet(one) for one in self._current()], self._assumed)
+        shown = done.result["groups"]
         answered = reading.inputs is not None
         now = self._now if answered else {}
-        self._add_trends(done.result["groups"], now, news=bool(inputs) or not answered)
+        self._add_trends(shown, now, news=bool(inputs) or not answered)
         groups = [self._answer(f, now.get(_key(f))) for f in shown]
         findings += [f for f in done.findings if f.code not in APART]
         findings += [said for g in groups for said in _outside(g)]
@@ -86,20 +87,31 @@ class Watched:
         return Record(result, list(dict.fromkeys(findings)), trends)
 
     def evidence(self) -> Fitted:
-        """All that the window holds, as a fit of it."""
-        return fitted(self._recent.inputs(), self._assumed)
+        """What the window holds of the drafts that are shown, as a fit of it."""
+        return fitted(self._current(), self._assumed)
 
     def _note_latest(self, inputs: Sequence[Input]) -> None:
         figures = fitted([_quiet(one) for one in inputs], self._assumed).result["groups"]
         self._now = {_key(f): f for f in figures}
-        seen: dict[Key, set[int | None]] = {}
-        for f in figures:
-            seen.setdefault(_labels(f), set()).add(f["gamma"])
-        self._gammas |= seen
+        seen: dict[Key, set[object]] = {}
+        for one in inputs:
+            for *labels, length in (*one.said.groups, *one.said.listed):
+                seen.setdefault(tuple(labels), set()).add(length)
+        self._lengths |= seen
 
-    def _is_current(self, figures: FitFigures) -> bool:
-        """Whether the group drafts this length still, as far as was seen."""
-        return figures["gamma"] in self._gammas.get(_labels(figures), {figures["gamma"]})
+    def _current(self) -> list[Input]:
+        """What the window holds of drafts as long as those that were seen last."""
+        found = self._recent.inputs()
+        known = {key[:-1] for one in found for key in (*one.said.groups, *one.said.listed)}
+        self._lengths = {k: v for k, v in self._lengths.items() if k in known}
+        return [replace(one, said=self._kept(one.said)) for one in found]
+
+    def _kept(self, said: Collected) -> Collected:
+        kept = [
+            {k: g for k, g in groups.items() if k[-1] in self._lengths[k[:-1]]}
+            for groups in (said.groups, said.listed)
+        ]
+        return replace(said, groups=kept[0], listed=kept[1])
 
     def _add_trends(
         self, known: Iterable[FitFigures], now: Mapping[Key, FitFigures], *, news: bool
@@ -107,8 +119,6 @@ class Watched:
         """One step more of each trend; what has left the window is forgotten."""
         keys = [_key(f) for f in known]
         self._trends = {k: self._trends.get(k, deque(maxlen=MOST_SHOWN)) for k in keys}
-        labels = {k[:-1] for k in keys}
-        self._gammas = {k: v for k, v in self._gammas.items() if k in labels}
         for key, trend in self._trends.items():
             if news:
                 trend.append(now[key]["alpha"] if key in now else None)
@@ -157,12 +167,8 @@ def _quiet(one: Input) -> Input:
     return replace(one, said=replace(one.said, findings=[]))
 
 
-def _labels(figures: FitFigures) -> Key:
-    return tuple(sorted(figures.get("labels", {}).items()))
-
-
 def _key(figures: FitFigures) -> Key:
-    return (*_labels(figures), figures["gamma"])
+    return (*sorted(figures.get("labels", {}).items()), figures["gamma"])
 
 
 def _rounds(figures: FitFigures) -> int | None:

@@ -16,7 +16,12 @@ from gammaplan.shapes.parts import AcceptanceShape, CostShape, FindingShape, Lab
 LARGEST_DOCUMENT = 64 * 2**20
 SCHEMA = re.compile(r"gammaplan\.([a-z]+)/([0-9]+)")
 VERSION = 1
+LONGEST = 16_384  # drafted tokens that a table of costs may reach to: every length is searched
 ADVICE = ("optimum", "plan")  # commands whose `gamma` is an answer
+
+
+class NotADocument(InputError):
+    """What was read is no gammaplan document of any kind or version."""
 
 
 def read_document(stream: BinaryIO, source: str) -> Document:
@@ -35,14 +40,14 @@ def read_json(stream: BinaryIO, source: str) -> Any:  # Any: parsed JSON
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise InputError(f"{source}: is not JSON: {error}") from None
+        raise NotADocument(f"{source}: is not JSON: {error}") from None
 
 
 def as_document(whole: Any, source: str) -> Document:  # Any: parsed JSON
     """The document that parsed JSON is."""
     named = SCHEMA.fullmatch(str(whole.get("schema"))) if isinstance(whole, dict) else None
     if named is None or not isinstance(whole.get("result"), dict):
-        raise InputError(
+        raise NotADocument(
             f"{source}: is JSON but not a gammaplan document, "
             'which has "schema": "gammaplan.…/1" and a "result"'
         )
@@ -150,6 +155,10 @@ def cost_from(shape: CostShape) -> Cost:
 
         rows = sorted(shape["table"], key=lambda row: row["gamma"])
         rows = [row for row in rows if row["gamma"] > 0]
+        if rows and rows[-1]["gamma"] > LONGEST:
+            raise DomainError(
+                f"a cost table may reach to γ {LONGEST:,}, got one to {rows[-1]['gamma']}"
+            )
         return TableCost([r["gamma"] for r in rows], [r["round_cost"] for r in rows])
     if shape["c"] is None:
         raise DomainError("a cost needs c or a table, got neither")

@@ -124,6 +124,20 @@ def test_certain_acceptance_and_free_drafts_are_their_limits(simple):
     assert "longer drafts are always faster, without limit" in simple.text("#caption")
 
 
+def test_an_endless_best_shows_where_its_band_begins(opened):
+    page = opened("optimum --alpha 0.8 --c 0")
+    assert page.band() == "15..Infinity"
+    assert max(page.explored()) == 24
+    assert page.find("#chart .near")
+
+
+def test_what_the_chart_lacks_is_not_in_its_legend(opened):
+    page = opened("optimum --alpha 0.999 --c 0")
+    assert page.band() == "3504..Infinity"
+    marks = "return document.querySelectorAll('#chart .near, #legend .near').length"
+    assert page.run(marks) == 0
+
+
 @pytest.mark.parametrize("factor", [0.7, 1.1, 1.25])
 def test_a_factor_on_acceptance_scales_every_hazard(measured, factor):
     measured.drag("acceptance_factor", factor)
@@ -309,6 +323,15 @@ def test_text_and_controls_stand_out_and_nothing_is_cut_off(look, opened, cli):
     found = page.run(CONTRAST)
     assert len(found) > 100
     assert [one for one in found if one["ratio"] < one["least"]] == []
+
+
+def test_a_note_in_a_table_is_not_broken_word_by_word(look, opened):
+    draft = "gamma=3,speedup=1.7,pooled_rate=0.6"
+    page = opened(f"plan --candidate name=eagle3,{draft} --candidate name=mtp,{draft}")
+    lines = """const cell = [...document.querySelectorAll('#tables td')]
+        .find((td) => td.textContent.startsWith('cannot be told apart'));
+        return cell.clientHeight / parseFloat(getComputedStyle(cell).lineHeight)"""
+    assert page.run(lines) < 4
 
 
 def test_paper_has_the_answer_the_curve_and_no_controls(measured):

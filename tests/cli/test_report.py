@@ -144,6 +144,25 @@ def test_what_is_no_document_is_refused(refused, text):
     refused(text)
 
 
+@pytest.mark.parametrize("text", ["INFO Mean acceptance length: 2.5", '{"total_accepted": 3}'])
+def test_where_a_report_of_an_engine_goes_is_told(refused, text):
+    assert "plan reads reports of engines" in refused(text)
+
+
+@pytest.mark.parametrize("limit", ["6", -3, 2.5])
+def test_a_limit_that_is_no_length_is_refused(refused, answer, limit):
+    document = answer(PLAN)
+    document["inputs"]["max_gamma"] = limit
+    assert "max_gamma must be a whole number of at least 0, got" in refused(document)
+
+
+def test_a_table_of_costs_longer_than_any_draft_is_refused(refused, answer):
+    document = answer("optimum --alpha 0.8 --c 0.1")
+    ends = [{"gamma": 1, "round_cost": 1.1}, {"gamma": 10**12, "round_cost": 2.0}]
+    document["result"]["costs"][0]["table"] = ends
+    assert "a cost table may reach to γ 16,384, got one to 1000000000000" in refused(document)
+
+
 def test_a_cut_document_is_refused(refused, answer):
     text = json.dumps(answer(PLAN))
     for cut in range(1, len(text), 397):

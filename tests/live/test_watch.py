@@ -159,6 +159,18 @@ def test_an_old_draft_length_leaves_with_the_first_rounds_of_the_new(cli):
     assert lengths == [[2], [4], [4]]
 
 
+def test_the_evidence_is_of_the_draft_length_in_use_alone(cli, tmp_path):
+    file = tmp_path / "evidence.json"
+    longer = page_of({A: [400, 320, 240, 200, 160]})
+    with serving(in_turn(page(rows(1)), page(rows(2)), page(longer))) as url:
+        watched(cli, url, "--save", str(file), count=2)
+    saved = json.loads(file.read_text())
+    assert [g["gamma"] for g in saved["result"]["groups"]] == [4]
+    assert "mixed_gamma" not in codes(saved)
+    answer = json.loads(cli(["optimum", str(file), "--c", "0.08", "--json"]).stdout)["result"]
+    assert answer["in_use"]["gamma"] == 4
+
+
 def test_a_first_reading_that_fails_ends_it(cli):
     with serving(page("no", 404)) as url:
         result = cli(["watch", url, "--c", "0.08", *FAST])

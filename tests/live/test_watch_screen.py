@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -142,6 +143,12 @@ def row(screen: str, name: str) -> str:
     return next((line for line in screen.splitlines() if name in line and ".." in line), "")
 
 
+def failures(screen: str) -> int:
+    """How many readings in a row failed, as the screen counts them."""
+    told = re.search(r"\((\d+) readings\)", screen)
+    return int(told[1]) if told else 0
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_screen_has_a_row_a_model_and_marks_those_outside_their_band(view, columns):
     view.resize(columns, 24)
@@ -216,6 +223,19 @@ def test_a_restart_and_a_gap_are_told_and_it_goes_on(terminal, engines, watch):
     tty.until("answers with a web page")
     engine.trouble = None
     tty.until(lambda s: s.count("answers again") == 2)
+
+
+def test_what_is_told_in_a_gap_stays(terminal, engines, watch):
+    engine, tty = engines({A: (2, 0.85)}), terminal(120)
+    tty.start(*watch(engine, "--save", "evidence.json"))
+    tty.until(lambda s: row(s, "target-8b"))
+    engine.trouble = page("no", 503)
+    tty.until("answers 503")
+    tty.press("s")
+    before = failures(tty.until("saved to evidence.json"))
+    screen = tty.until(lambda s: failures(s) > before + 2)
+    assert "saved to evidence.json" in screen
+    assert screen.count("answers 503") == 1
 
 
 def test_s_saves_evidence_and_q_ends_with_the_terminal_as_it_was(terminal, engines, watch, cli):

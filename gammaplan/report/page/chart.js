@@ -23,6 +23,9 @@ function marks(low, high, most) {
 
 const isNumber = (value) => value !== null && value !== undefined && Number.isFinite(value);
 
+const lastOf = (view) => view.curve.at(-1).gamma || 1;
+const isOnAxis = (band, last) => band.low !== null && band.low <= last;
+
 // `view`: curve and before, a list of {gamma, speedup}; best; band; spread and measured of the rows.
 function drawChart(svg, view) {
   const width = Math.max(svg.parentNode.clientWidth, 280);
@@ -34,7 +37,7 @@ function drawChart(svg, view) {
   const high = Math.max(1, ...shown);
   const room = (high - low || 1) * 0.08;
   const [floor, top] = [Math.max(0, low - room), high + room];
-  const last = view.curve[view.curve.length - 1].gamma || 1;
+  const last = lastOf(view);
   const x = (n) => MARGIN.left + (n / last) * (width - MARGIN.left - MARGIN.right);
   const y = (s) => height - MARGIN.bottom - ((s - floor) / (top - floor)) * (height - MARGIN.top - MARGIN.bottom);
   const path = (points) =>
@@ -56,7 +59,7 @@ function drawChart(svg, view) {
 
 function bandOn(view, x, last, height) {
   const { low, high } = view.band;
-  if (low === null || low > last) return [];
+  if (!isOnAxis(view.band, last)) return [];
   const half = (x(1) - x(0)) / 2;
   const left = Math.max(x(low) - half, MARGIN.left);
   const right = Math.min(x(Math.min(high, last)) + half, x(last));
@@ -118,7 +121,7 @@ function legendOf(view) {
   if (view.before.length) entries.push(["before", "the document", { tag: "path", d: "M0 7H28" }]);
   if (view.measured.length) entries.push(["measured", "measured", { tag: "path", d: "M8 7L14 1L20 7L14 13Z" }]);
   if (view.spread.length) entries.push(["spread", view.spreadText, { tag: "path", d: "M0 0H28V14H0Z" }]);
-  if (view.band.low !== null) entries.push(["near", view.bandText, { tag: "path", d: "M0 0H28V14H0Z" }]);
+  if (isOnAxis(view.band, lastOf(view))) entries.push(["near", view.bandText, { tag: "path", d: "M0 0H28V14H0Z" }]);
   entries.push(["plain", "plain decoding", { tag: "path", d: "M0 7H28" }]);
   return entries.map(([name, text, { tag, d }]) => {
     const picture = shape("svg", { viewBox: "0 0 28 14", "aria-hidden": "true" });

@@ -51,16 +51,17 @@ function chosen() {
 const points = (law, cost, reach) =>
   Array.from({ length: reach + 1 }, (_, n) => ({ gamma: n, speedup: speedupAt(law, cost, n) }));
 
-// The last length on the axis: shows the rows and the peak, within what is known.
-function reachOf(best, least, ends) {
-  const wanted = Math.max(least, best === Infinity ? 0 : 1.25 * best);
+// The last length on the axis: shows the rows and the peak, within what is known; where the
+// peak is endless, the band's begin.
+function reachOf({ gamma, band }, least, ends) {
+  const wanted = Math.max(least, 1.25 * (gamma === Infinity ? band.low : gamma));
   return Math.min(REACHES.find((n) => n >= wanted) ?? REACHES.at(-1), ...ends);
 }
 
 function redraw() {
   const [law, cost] = chosen();
   const answer = decide(law, cost, part.max_gamma, part.tolerance);
-  const reach = reachOf(answer.gamma, part.rows.at(-1).gamma, [law.last, cost.last]);
+  const reach = reachOf(answer, part.rows.at(-1).gamma, [law.last, cost.last]);
   const moved = Object.keys(SLIDERS[state.mode]).some((name) => state.values[name] !== state.rest[name]);
   const own = state.mode === "model" && !isSimple();
   const text = sentence(answer, moved || own);
@@ -165,8 +166,9 @@ function changed() {
 function rowsOf(answered) {
   if (answered.rows.length) return answered.rows.sort((a, b) => a.gamma - b.gamma);
   const [law, cost] = [documentLaw(answered.law, 1), documentCost(answered.cost, 1)];
-  const { gamma, band } = decide(law, cost, answered.max_gamma, answered.tolerance);
-  return points(law, cost, reachOf(gamma, 0, [law.last, cost.last])).map(({ gamma: n, speedup }) => ({
+  const answer = decide(law, cost, answered.max_gamma, answered.tolerance);
+  const { gamma, band } = answer;
+  return points(law, cost, reachOf(answer, 0, [law.last, cost.last])).map(({ gamma: n, speedup }) => ({
     gamma: n,
     speedup,
     expected_tokens: law.tokens(n),
