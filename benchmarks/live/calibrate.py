@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.live.design import PREDICTION, Setup
 from benchmarks.live.engine import program
-from benchmarks.live.order import lines, may_calibrate
+from benchmarks.live.order import left, lines, may_calibrate
 from benchmarks.live.session import Progress, session
 
 CALIBRATION = "calibration.jsonl"
@@ -53,13 +53,11 @@ def _kept(cache: Path, file: Path, command: list[str]) -> None:
 
 def calibrate(cache: Path, setup: Setup, run: Path) -> list[dict[str, Any]]:
     """Requests of every workload at the revealed lengths and without a draft, interleaved."""
-    done = {(r["turn"], r["cell"], r["draft"], r["gamma"]) for r in lines(run / CALIBRATION)}
-    left = [t for t in setup.known() if (t[0], t[1].name, *t[2]) not in done]
-    if left:
+    if asked := left(setup.known(), run / CALIBRATION):
         may_calibrate(run)
-        progress = Progress("calibration", len(left))
+        progress = Progress("calibration", len(asked))
         with session(cache, setup, run, "calibration", setup.ways(setup.revealed)) as open_:
-            for turn, cell, way in left:
+            for turn, cell, way in asked:
                 open_.ask(way, cell, setup.tokens, PREDICTION + turn, {"turn": turn})
                 progress.step()
     return lines(run / CALIBRATION)
