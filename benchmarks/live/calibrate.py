@@ -35,17 +35,18 @@ def time_passes(cache: Path, setup: Setup, run: Path) -> None:
         words = ["llama-batched-bench", "-m", target, "-t", threads, "-tb", threads]
         words += ["-c", str(longest * 64), "-b", "128", "-ub", "128"]
         words += ["-npp", "16", "-ntg", "32", "-npl", sizes, "--output-format", "jsonl"]
-        _kept(cache, batched(run, target), words)
+        _kept(cache, batched(run, target), words, setup.batched_repeats)
 
 
-def _kept(cache: Path, file: Path, command: list[str]) -> None:
-    """Run a program for what it prints, once."""
+def _kept(cache: Path, file: Path, command: list[str], repeats: int = 1) -> None:
+    """Run a program for what it prints, one time after another, unless that is there already."""
     if file.exists():
         return
     may_calibrate(file.parent)
     command[0] = str(program(cache, command[0]))
-    told = subprocess.run(command, cwd=cache / "models", capture_output=True, check=True)
-    out = told.stdout
+    out = b""
+    for _ in range(repeats):
+        out += subprocess.run(command, cwd=cache / "models", capture_output=True, check=True).stdout
     if file.suffix == ".jsonl":
         out = b"".join(line for line in out.splitlines(keepends=True) if line.startswith(b"{"))
     file.write_bytes(out)

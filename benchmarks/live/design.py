@@ -91,6 +91,7 @@ class Setup:
     calibrations: int = 3  # requests of each cell at each revealed length
     rounds: int = 3  # requests of each cell at each length, interleaved
     bench_repeats: int = 8
+    batched_repeats: int = 3  # llama-batched-bench times each size once
 
     def used(self) -> list[Draft]:
         """Every draft."""
@@ -150,7 +151,7 @@ class Setup:
         each = USUAL * self.tokens / 128 + 0.1
         told = {step: n * each / 60 for step, n in self.requests().items()}
         return {
-            "llama-bench": 0.8 + 0.05 * self.bench_repeats,
+            "llama-bench": 0.5 + 0.05 * self.bench_repeats + 0.3 * self.batched_repeats,
             **told,
             "servers, predict, compare": 4.0,
         }
@@ -173,6 +174,7 @@ SMALL = Setup(
     calibrations=1,
     rounds=1,
     bench_repeats=1,
+    batched_repeats=1,
 )
 
 

@@ -217,6 +217,21 @@ def test_misses_of_a_lookup_are_in_its_run():
     assert "drafted_per_round" not in row
 
 
+def test_passes_of_the_engine_are_medians_and_include_the_drafts_own_reading(tmp_path):
+    from benchmarks.live.design import DRAFTS
+    from benchmarks.live.predict import engine_passes
+
+    timed = [(1, 10), (2, 20), (1, 30), (2, 40), (1, 14), (2, 24)]  # sizes and ms, three times
+    rows = [json.dumps({"pl": size, "t_tg": ms / 1e3 * 32, "tg": 32}) for size, ms in timed]
+    (tmp_path / "batched-target-f16.jsonl").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    reading = [{"n_prompt": size, "n_gen": 0, "avg_ns": 5e6 * size} for size in (1, 2)]
+    (tmp_path / "bench-draft-q2_k.json").write_text(json.dumps(reading), encoding="utf-8")
+    q2_k, ngram = (next(d for d in DRAFTS if d.name == name) for name in ("q2_k", "ngram"))
+    assert [r["tokens"] for r in engine_passes(tmp_path, ngram)] == [1, 2]
+    assert [r["ms"] for r in engine_passes(tmp_path, ngram)] == pytest.approx([14, 24])
+    assert [r["ms"] for r in engine_passes(tmp_path, q2_k)] == pytest.approx([14, 34])
+
+
 def plan(gamma, **speedups):
     rows = [{"gamma": 0, "speedup": 1.0, "low": 1.0, "high": 1.0}]
     rows += [
