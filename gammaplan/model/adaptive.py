@@ -62,11 +62,12 @@ class Comparison(Result):
 
     def to_dict(self) -> Plain:
         """As `gammaplan adapt --json` has it: the policies are a list, the best of them first."""
-        best = {"gamma": self.best_fixed, "speedup": float(self.fixed[self.best_fixed])}
+        speedup = float(self.fixed[self.best_fixed])
+        best = {"gamma": self.best_fixed, "speedup": speedup, "modelled": self.modelled}
         gains = sorted(self.gains.items(), key=lambda one: -one[1].gain)
         policies = [{"name": name, **figures(gain)} for name, gain in gains]
         found = figures(self) | {"best_fixed": best, "policies": policies}
-        del found["gains"]
+        del found["gains"], found["modelled"]
         return found
 
 

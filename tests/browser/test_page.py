@@ -218,6 +218,7 @@ def test_tab_reaches_every_control_in_order(measured):
 def test_the_copy_button_copies_the_settings(measured):
     grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     measured.driver.execute_cdp_cmd("Browser.grantPermissions", grant)
+    measured.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     copied = """
         const button = document.querySelector('.setting button');
         button.click();

@@ -43,10 +43,10 @@ def labels(picture, panel=0):
     return [m.label for m in picture.panels[panel].marks if getattr(m, "label", "")]
 
 
-def test_every_command_with_a_document_has_a_picture():
+def test_every_command_with_a_document_has_a_picture_but_a_stream_of_them():
     from gammaplan.cli.schema import RESULTS
 
-    assert set(FUNCTIONS) == set(RESULTS)
+    assert set(FUNCTIONS) == set(RESULTS) - {"watch"}
 
 
 def test_a_table_shows_its_rows_its_band_its_best_and_its_ceiling(shown):
