@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.live.design import PREDICTION, Setup
 from benchmarks.live.engine import program
-from benchmarks.live.order import lines, may_calibrate
+from benchmarks.live.order import left, lines, may_calibrate
 from benchmarks.live.session import Progress, session
 
 CALIBRATION = "calibration.jsonl"
@@ -35,17 +35,18 @@ def time_passes(cache: Path, setup: Setup, run: Path) -> None:
         words = ["llama-batched-bench", "-m", target, "-t", threads, "-tb", threads]
         words += ["-c", str(longest * 64), "-b", "128", "-ub", "128"]
         words += ["-npp", "16", "-ntg", "32", "-npl", sizes, "--output-format", "jsonl"]
-        _kept(cache, batched(run, target), words)
+        _kept(cache, batched(run, target), words, setup.batched_repeats)
 
 
-def _kept(cache: Path, file: Path, command: list[str]) -> None:
-    """Run a program for what it prints, once."""
+def _kept(cache: Path, file: Path, command: list[str], repeats: int = 1) -> None:
+    """Run a program for what it prints, one time after another, unless that is there already."""
     if file.exists():
         return
     may_calibrate(file.parent)
     command[0] = str(program(cache, command[0]))
-    told = subprocess.run(command, cwd=cache / "models", capture_output=True, check=True)
-    out = told.stdout
+    out = b""
+    for _ in range(repeats):
+        out += subprocess.run(command, cwd=cache / "models", capture_output=True, check=True).stdout
     if file.suffix == ".jsonl":
         out = b"".join(line for line in out.splitlines(keepends=True) if line.startswith(b"{"))
     file.write_bytes(out)
@@ -53,13 +54,11 @@ def _kept(cache: Path, file: Path, command: list[str]) -> None:
 
 def calibrate(cache: Path, setup: Setup, run: Path) -> list[dict[str, Any]]:
     """Requests of every workload at the revealed lengths and without a draft, interleaved."""
-    done = {(r["turn"], r["cell"], r["draft"], r["gamma"]) for r in lines(run / CALIBRATION)}
-    left = [t for t in setup.known() if (t[0], t[1].name, *t[2]) not in done]
-    if left:
+    if asked := left(setup.known(), run / CALIBRATION):
         may_calibrate(run)
-        progress = Progress("calibration", len(left))
+        progress = Progress("calibration", len(asked))
         with session(cache, setup, run, "calibration", setup.ways(setup.revealed)) as open_:
-            for turn, cell, way in left:
+            for turn, cell, way in asked:
                 open_.ask(way, cell, setup.tokens, PREDICTION + turn, {"turn": turn})
                 progress.step()
     return lines(run / CALIBRATION)

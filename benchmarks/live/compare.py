@@ -8,7 +8,8 @@ from typing import Any
 
 from benchmarks.live.design import Cell, Setup, Way
 from benchmarks.live.order import checked
-from benchmarks.live.predict import FROM, gammaplan, logged, of
+from benchmarks.live.predict import FROM, gammaplan, logged, of, speed
+from benchmarks.live.repeat import floor, held, parts, repeats, spread, without_drift
 
 Record = dict[str, Any]
 
@@ -40,22 +41,34 @@ def compare(setup: Setup, run: Path) -> Record:
         target = next(d for d in setup.used() if d.name == told["draft"]).plain
         every = {w.gamma: speedups(measured, cell, w, target) for w in ways}
         true = {0: 1.0} | {g: median(s) for g, s in every.items() if s}
+        best = max(true, key=lambda g: (true[g], -g))
+        points = [
+            {"gamma": w.gamma, "speedup": true[w.gamma], "rounds": every[w.gamma]} | fits[w, cell]
+            for w in ways
+            if every[w.gamma]
+        ]
+        again = repeats(told["runs"], true)
+        plans = {}
+        for name, plan in told["plans"].items():
+            shown = _revealed(setup, name)
+            score = _score(plan, true, best, shown)
+            seen = [r for r in again if r["gamma"] in shown]
+            drifted = _score(without_drift(plan, seen), true, best, shown)
+            plans[name] = score | {
+                "shown": shown,
+                "undrifted": {key: drifted[key] for key in ("error", "errors", "ranged", "held")},
+                **parts(plan, points, list(score["errors"])),
+            }
         rows.append(
             {
                 "draft": told["draft"],
                 "cell": told["cell"],
-                "measured": [
-                    {"gamma": w.gamma, "speedup": true[w.gamma], "rounds": every[w.gamma]}
-                    | fits[w, cell]
-                    for w in ways
-                    if every[w.gamma]
-                ],
-                "best": (best := max(true, key=lambda g: (true[g], -g))),
+                "measured": points,
+                "best": best,
                 "speedup": true[best],
-                "plans": {
-                    name: _score(plan, true, best, _revealed(setup, name))
-                    for name, plan in told["plans"].items()
-                },
+                "repeats": again,
+                "drift": speed(of(measured, target, cell)) / told["runs"][0]["tps"] - 1,
+                "plans": plans,
             }
         )
     plain = {
@@ -167,38 +180,45 @@ def agreement(run: Path) -> list[Record]:
 
 
 def summary(comparison: Record) -> Iterable[str]:
-    """The Markdown tables: the largest regrets first, then the errors, then what counts agree."""
+    """The Markdown tables: the largest regrets first, then the errors, then what drift explains."""
     rows = comparison["configurations"]
     yield (
         "| draft | workload | measured best | "
         + " | ".join(f"planned from {name}" for name in FROM)
-        + " |"
+        + " | calibration repeated | plain repeated |"
     )
-    yield "|---|---|---|" + "---|" * len(FROM)
+    yield "|---|---|---|" + "---|" * len(FROM) + "---|---|"
     for row in sorted(rows, key=lambda r: -max(p["regret"] for p in r["plans"].values())):
         cells = [
             f"γ {p['gamma']}, regret {100 * p['regret']:.1f}, error {_percent(p['error'])}"
             for p in (row["plans"][name] for name in FROM)
         ]
+        again = ", ".join(f"{100 * r['off']:+.1f}" for r in row["repeats"])
         yield (
             f"| {row['draft']} | {row['cell']} | γ {row['best']}, {row['speedup']:.2f}× | "
             + " | ".join(cells)
-            + " |"
+            + f" | {again} | {100 * row['drift']:+.1f} |"
         )
     yield ""
-    yield "| planned from | regret median / mean / max | error median / mean | intervals held |"
-    yield "|---|---|---|---|"
+    yield (
+        "| planned from | regret median / mean / max | error median / mean "
+        "| of tokens | of cost | intervals held |"
+    )
+    yield "|---|---|---|---|---|---|"
     for name, meaning in FROM.items():
         plans = [row["plans"][name] for row in rows]
         lost = [100 * p["regret"] for p in plans]
-        off = [100 * abs(e) for p in plans for e in p["errors"].values()]
-        ranged = sum(p["ranged"] for p in plans)
-        held = sum(p["held"] for p in plans)
+        off = [spread([e for p in plans for e in p[key].values()]) for key in OF]
         yield (
             f"| {name}: {meaning} | {median(lost):.1f} / {mean(lost):.1f} / {max(lost):.1f} | "
-            + (f"{median(off):.1f} / {mean(off):.1f}" if off else "–")
-            + (f" | {held} of {ranged} |" if ranged else " | – |")
+            + " | ".join(off)
+            + f" | {held(plans)} |"
         )
+    yield ""
+    yield from floor(rows)
+
+
+OF = ("errors", "tokens", "cost")  # of a speedup, and of its two parts
 
 
 def by_length(comparison: Record) -> Iterable[str]:

@@ -88,9 +88,10 @@ class Setup:
     drafts: tuple[str, ...] = tuple(d.name for d in DRAFTS)
     tokens: int = 64
     threads: int = 2
-    calibrations: int = 2  # requests of each cell at each revealed length
+    calibrations: int = 3  # requests of each cell at each revealed length
     rounds: int = 3  # requests of each cell at each length, interleaved
     bench_repeats: int = 8
+    batched_repeats: int = 3  # llama-batched-bench times each size once
 
     def used(self) -> list[Draft]:
         """Every draft."""
@@ -117,30 +118,29 @@ class Setup:
             (turn, cell, way)
             for cell in self.cells()
             for turn in range(self.calibrations)
-            for way in _rotated(self.ways(self.revealed, cell), turn, self.calibrations)
+            for way in _rotated(self._paired(cell, self.revealed), turn, self.calibrations)
         ]
 
     def turns(self) -> Iterator[tuple[int, Cell, Way]]:
         """Every measured request in its order, the ways rotated from round to round.
 
-        A target alone comes twice in a round of a workload, since every speedup is over it. All
-        requests of a text follow each other, so that servers read its prompt once.
+        All requests of a text follow each other, so that servers read its prompt once.
         """
         for text in self.texts:
             for turn in range(self.rounds):
                 for temperature in self.temperatures:
                     cell = Cell(text, temperature)
-                    for way in _rotated(self._twice(cell), turn, self.rounds):
+                    for way in _rotated(self._paired(cell, self.lengths), turn, self.rounds):
                         yield turn, cell, way
 
-    def _twice(self, cell: Cell) -> list[Way]:
-        ways = self.ways(cell=cell)
-        starts = [i for i, way in enumerate(ways) if not way.gamma]
-        order: list[Way] = []
-        for start, end in zip(starts, [*starts[1:], len(ways)], strict=True):
-            middle = (start + end) // 2
-            order += [*ways[start:middle], ways[start], *ways[middle:end]]
-        return order
+    def _paired(self, cell: Cell, lengths: Iterable[int]) -> list[Way]:
+        """A target alone before the lengths of each of its drafts: both drift with the machine."""
+        return [
+            way
+            for draft in self.used()
+            if cell in self.cells(draft)
+            for way in (draft.plain, *(Way(draft.name, g) for g in lengths))
+        ]
 
     def requests(self) -> dict[str, int]:
         """How many requests each step makes."""
@@ -151,7 +151,7 @@ class Setup:
         each = USUAL * self.tokens / 128 + 0.1
         told = {step: n * each / 60 for step, n in self.requests().items()}
         return {
-            "llama-bench": 0.8 + 0.05 * self.bench_repeats,
+            "llama-bench": 0.5 + 0.05 * self.bench_repeats + 0.3 * self.batched_repeats,
             **told,
             "servers, predict, compare": 4.0,
         }
@@ -174,6 +174,7 @@ SMALL = Setup(
     calibrations=1,
     rounds=1,
     bench_repeats=1,
+    batched_repeats=1,
 )
 
 

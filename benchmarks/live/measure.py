@@ -1,11 +1,10 @@
 """Step 4: every length, interleaved, against the plain server, after the predictions alone."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from benchmarks.live.design import SAMPLING, Setup
-from benchmarks.live.order import MEASUREMENTS, lines, may_measure
+from benchmarks.live.order import MEASUREMENTS, left, lines, may_measure
 from benchmarks.live.session import Progress, session
 
 
@@ -13,17 +12,10 @@ def measure(cache: Path, setup: Setup, run: Path) -> list[dict[str, Any]]:
     """Measure what is not measured yet; each record carries the seal of the predictions."""
     sealed = may_measure(run)
     file = run / MEASUREMENTS
-    done = Counter((r["turn"], r["cell"], r["draft"], r["gamma"]) for r in lines(file))
-    left = []
-    for turn, cell, way in setup.turns():
-        if done[key := (turn, cell.name, *way)]:
-            done[key] -= 1
-        else:
-            left.append((turn, cell, way))
-    if left:
-        progress = Progress("measurement", len(left))
+    if asked := left(setup.turns(), file):
+        progress = Progress("measurement", len(asked))
         with session(cache, setup, run, "measurements", setup.ways()) as open_:
-            for turn, cell, way in left:
+            for turn, cell, way in asked:
                 more = {"turn": turn, "predictions": sealed}
                 open_.ask(way, cell, setup.tokens, SAMPLING, more)
                 progress.step()

@@ -2,10 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from benchmarks.live.design import Cell, Way
 
 PREDICTIONS, MEASUREMENTS = "predictions.json", "measurements.jsonl"
 
@@ -34,6 +37,18 @@ def append(path: Path, record: dict[str, Any]) -> None:
         path.write_bytes(data[: data.rfind(b"\n") + 1])
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def left(wanted: Iterable[tuple[int, Cell, Way]], file: Path) -> list[tuple[int, Cell, Way]]:
+    """The requests without a record yet, in their order; some come more than once."""
+    done = Counter((r["turn"], r["cell"], r["draft"], r["gamma"]) for r in lines(file))
+    found = []
+    for turn, cell, way in wanted:
+        if done[key := (turn, cell.name, *way)]:
+            done[key] -= 1
+        else:
+            found.append((turn, cell, way))
+    return found
 
 
 def seal(folder: Path) -> str:

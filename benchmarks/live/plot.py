@@ -1,4 +1,4 @@
-"""The picture of step 5: measured speedups as points, predictions as lines with their interval."""
+"""The picture of step 5: speedups measured and calibrated as points, predictions as lines."""
 
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,16 @@ def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) ->
                 low, high = (
                     [r[end] or r["speedup"] for r in plan["rows"]] for end in ("low", "high")
                 )
-                panel.fill_between(gammas, low, high, color=COLOURS[name], alpha=0.15, lw=0)
+                band = f"interval from {name}"
+                panel.fill_between(
+                    gammas, low, high, color=COLOURS[name], alpha=0.15, lw=0, label=band
+                )
         points = [(0, 1.0), *((p["gamma"], p["speedup"]) for p in row["measured"])]
         panel.plot(*zip(*points, strict=True), "o", color="black", ms=3.5, label="measured")
+        shown = [(r["gamma"], r["calibrated"]) for r in row["repeats"]]
+        panel.plot(
+            *zip(*shown, strict=True), "s", color="black", mfc="white", ms=4, label="calibrated"
+        )
         panel.axhline(1, color="#999999", lw=0.6, zorder=0)
         panel.set_title(f"{row['draft']}, {row['cell']}", fontsize=8)
         panel.set_visible(True)
@@ -56,10 +63,10 @@ def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) ->
         handles,
         labels,
         loc="outside upper center",
-        ncols=min(5, 2 * len(cells)),
+        ncols=min(7, 2 * len(cells)),
         fontsize=8,
         frameon=False,
     )
-    figure.savefig(file, dpi=150)
+    figure.savefig(file, dpi=90)
     plt.close(figure)
     return True

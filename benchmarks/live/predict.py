@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.live.calibrate import CALIBRATION, batched, bench
@@ -167,16 +168,16 @@ def engine_passes(run: Path, draft: Draft) -> list[Record]:
 
     The target gives logits of every token, as in llama-batched-bench and unlike
     in llama-bench. Then a draft model reads all of them too, in one pass of its
-    own. The pass over one token is that of the server without a draft.
+    own. The pass over one token is that of the server without a draft. Of sizes that were
+    timed several times the median counts.
     """
     reading = passes_ms(run, draft.model) if draft.model else {}
+    timed: dict[int, list[float]] = {}
+    for row in lines(batched(run, draft.target)):
+        timed.setdefault(row["pl"], []).append(1e3 * row["t_tg"] / row["tg"])
     return [
-        {
-            "tokens": row["pl"],
-            "ms": 1e3 * row["t_tg"] / row["tg"]
-            + (reading.get(row["pl"], 0.0) if row["pl"] > 1 else 0.0),
-        }
-        for row in lines(batched(run, draft.target))
+        {"tokens": size, "ms": median(ms) + (reading.get(size, 0.0) if size > 1 else 0.0)}
+        for size, ms in timed.items()
     ]
 
 

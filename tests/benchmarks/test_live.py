@@ -117,14 +117,14 @@ def test_a_record_cut_off_by_an_interrupt_is_dropped(order, tmp_path):
     assert order.lines(file) == [{"n": 1}, {"n": 3}]
 
 
-def test_every_round_of_a_workload_has_every_way_once_and_the_plain_one_twice():
+def test_every_round_of_a_workload_has_every_way_once_and_the_plain_one_for_each_draft():
     from benchmarks.live.design import FULL, Way
 
     turns = Counter(FULL.turns())
     assert {n for (_, _, way), n in turns.items() if way.gamma} == {1}
-    assert {n for (_, _, way), n in turns.items() if not way.gamma} == {2}
     for draft in FULL.used():
         for cell in FULL.cells(draft):
+            others = [d for d in FULL.used() if d.plain == draft.plain and cell in FULL.cells(d)]
             for turn in range(FULL.rounds):
                 lengths = {
                     way.gamma
@@ -132,7 +132,7 @@ def test_every_round_of_a_workload_has_every_way_once_and_the_plain_one_twice():
                     if (t, c, way.draft) == (turn, cell, draft.name)
                 }
                 assert lengths == set(range(1, 9))
-                assert turns[turn, cell, draft.plain] == 2
+                assert turns[turn, cell, draft.plain] == len(others)
     assert not any(way.draft.endswith("f32") and cell.temperature for _, cell, way in turns)
     assert Way("plain-f16", 0) in FULL.ways()
 
@@ -140,8 +140,27 @@ def test_every_round_of_a_workload_has_every_way_once_and_the_plain_one_twice():
 def test_the_calibration_sees_two_lengths_and_no_others():
     from benchmarks.live.design import FULL
 
-    assert {way.gamma for _, _, way in FULL.known()} == {0, *FULL.revealed}
-    assert set(Counter(FULL.known()).values()) == {1}
+    known = Counter(FULL.known())
+    assert {way.gamma for _, _, way in known} == {0, *FULL.revealed}
+    assert {n for (_, _, way), n in known.items() if way.gamma} == {1}
+
+
+@pytest.mark.parametrize("step", ["known", "turns"])
+def test_every_draft_runs_next_to_its_own_plain_target(step):
+    from benchmarks.live.design import FULL
+
+    plain = {d.name: d.plain for d in FULL.used()}
+    groups = {}
+    for turn, cell, way in getattr(FULL, step)():
+        groups.setdefault((turn, cell), []).append(way)
+    for ways in groups.values():
+        for at, way in enumerate(ways):  # the order of a round is a ring, cut anywhere
+            if way.gamma:
+                back = at
+                while ways[back].gamma:
+                    assert ways[back].draft == way.draft
+                    back -= 1
+                assert ways[back] == plain[way.draft]
 
 
 def test_no_round_begins_like_the_one_before():
@@ -149,7 +168,8 @@ def test_no_round_begins_like_the_one_before():
 
     first = {}
     for turn, cell, way in FULL.turns():
-        first.setdefault((turn, cell), way)
+        if way.gamma:  # a plain one comes before each draft
+            first.setdefault((turn, cell), way)
     for cell in FULL.cells():
         assert len({first[turn, cell] for turn in range(FULL.rounds)}) == FULL.rounds
 
@@ -197,6 +217,21 @@ def test_misses_of_a_lookup_are_in_its_run():
     assert "drafted_per_round" not in row
 
 
+def test_passes_of_the_engine_are_medians_and_include_the_drafts_own_reading(tmp_path):
+    from benchmarks.live.design import DRAFTS
+    from benchmarks.live.predict import engine_passes
+
+    timed = [(1, 10), (2, 20), (1, 30), (2, 40), (1, 14), (2, 24)]  # sizes and ms, three times
+    rows = [json.dumps({"pl": size, "t_tg": ms / 1e3 * 32, "tg": 32}) for size, ms in timed]
+    (tmp_path / "batched-target-f16.jsonl").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    reading = [{"n_prompt": size, "n_gen": 0, "avg_ns": 5e6 * size} for size in (1, 2)]
+    (tmp_path / "bench-draft-q2_k.json").write_text(json.dumps(reading), encoding="utf-8")
+    q2_k, ngram = (next(d for d in DRAFTS if d.name == name) for name in ("q2_k", "ngram"))
+    assert [r["tokens"] for r in engine_passes(tmp_path, ngram)] == [1, 2]
+    assert [r["ms"] for r in engine_passes(tmp_path, ngram)] == pytest.approx([14, 24])
+    assert [r["ms"] for r in engine_passes(tmp_path, q2_k)] == pytest.approx([14, 34])
+
+
 def plan(gamma, **speedups):
     rows = [{"gamma": 0, "speedup": 1.0, "low": 1.0, "high": 1.0}]
     rows += [
@@ -215,6 +250,42 @@ def test_a_plan_is_scored_on_the_lengths_that_it_was_not_shown():
     assert score["errors"] == pytest.approx({1: 1.25 / 1.2 - 1, 2: -0.2})
     assert (score["held"], score["ranged"]) == (1, 2)
     assert _score(plan(0, g1=0.8), true, 2, ())["regret"] == 0.25
+
+
+def test_a_repetition_tells_how_far_the_calibration_was_off():
+    from benchmarks.live.repeat import repeats
+
+    runs = [{"gamma": 0, "tps": 50.0}, {"gamma": 3, "tps": 60.0}, {"gamma": 6, "tps": 40.0}]
+    found = repeats(runs, {0: 1.0, 1: 1.1, 3: 1.0, 6: 1.0})
+    assert [r["gamma"] for r in found] == [3, 6]
+    assert [r["calibrated"] for r in found] == pytest.approx([1.2, 0.8])
+    assert [r["off"] for r in found] == pytest.approx([0.2, -0.2])
+
+
+def test_a_plan_wrong_by_the_drift_alone_is_right_without_it():
+    from benchmarks.live.compare import _score
+    from benchmarks.live.repeat import without_drift
+
+    true = {0: 1.0, 1: 1.0, 2: 1.25, 3: 1.0}
+    told = plan(2, g1=1.5, g2=1.875, g3=1.5)
+    assert _score(told, true, 2, (3,))["held"] == 0
+    score = _score(without_drift(told, [{"gamma": 3, "off": 0.5}]), true, 2, (3,))
+    assert score["errors"] == pytest.approx({1: 0.0, 2: 0.0})
+    assert score["held"] == score["ranged"] == 2
+    two = [{"gamma": 1, "off": 0.25}, {"gamma": 3, "off": 0.8}]  # 1.5 as the geometric mean
+    assert without_drift(told, two)["rows"][2]["speedup"] == pytest.approx(1.25)
+    assert without_drift(told, two)["rows"][0] == told["rows"][0]
+    assert without_drift(told, []) is told
+
+
+def test_an_error_is_of_the_tokens_or_of_the_cost():
+    from benchmarks.live.repeat import parts
+
+    told = {"rows": [{"gamma": 1, "expected_tokens": 2.0, "round_cost": 1.5}]}
+    points = [{"gamma": 1, "tokens_per_pass": 1.6, "speedup": 0.8}, {"gamma": 3}]
+    points[1] |= {"tokens_per_pass": 1.0, "speedup": 1.0}
+    found = parts(told, points, [1])
+    assert found == {"tokens": {1: pytest.approx(0.25)}, "cost": {1: pytest.approx(-0.25)}}
 
 
 def test_the_counts_of_a_page_are_read_by_eye():
@@ -277,10 +348,21 @@ def test_the_worst_regret_stands_first_and_every_way_has_its_line():
     rows = []
     for cell, gamma in (("code-t0", 2), ("list-t0", 0), ("prose-t0", 1)):
         score = _score(plan(gamma, g1=1.2, g2=1.25), true, 2, ())
-        plans = dict.fromkeys(FROM, score)
-        rows.append({"draft": "q", "cell": cell, "best": 2, "speedup": 1.25, "plans": plans})
+        score |= {"shown": (), "undrifted": score, "tokens": {1: 0.1}, "cost": {1: -0.2}}
+        plans = dict.fromkeys(FROM, score) | {"one": score | {"shown": (3,)}}
+        row = {"draft": "q", "cell": cell, "best": 2, "speedup": 1.25, "plans": plans}
+        off = 0.3 if cell == "code-t0" else -0.04
+        rows.append(row | {"repeats": [{"gamma": 3, "off": off}], "drift": 0.2})
     told = list(summary({"configurations": rows}))
     assert [line.split(" | ")[1] for line in told[2:5]] == ["list-t0", "prose-t0", "code-t0"]
     assert "γ 0, regret 25.0, error 0.0" in told[2]
-    assert [line.split(":")[0].strip("| ") for line in told[-len(FROM) :]] == list(FROM)
-    assert all("| 4.2 / 9.7 / 25.0 | 0.0 / 0.0 | 6 of 6 |" in line for line in told[-len(FROM) :])
+    assert told[2].endswith("| -4.0 | +20.0 |")
+    by_way = [line for line in told if line.split(":")[0].strip("| ") in FROM]
+    assert [line.split(":")[0].strip("| ") for line in by_way] == list(FROM)
+    means = "| 4.2 / 9.7 / 25.0 | 0.0 / 0.0 | 10.0 / 10.0 | 20.0 / 20.0 | 6 of 6 |"
+    assert all(line.endswith(means) for line in by_way)
+    assert told[-3:] == [
+        "| the calibration, repeated | 4.0 / 12.7 | – |",
+        "| one, drift taken out | 0.0 / 0.0 | 6 of 6 |",
+        "| one, where the repetition was off by less than 5 % (2 of 3) | 0.0 / 0.0 | 4 of 4 |",
+    ]
