@@ -1,6 +1,7 @@
 """Settings of every test: a plain terminal, and hypothesis that finds the same examples again."""
 
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +15,9 @@ from typer.testing import CliRunner, Result
 settings.register_profile("default", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PLAIN = {"TERM": "dumb", "COLUMNS": "80", "PYTHONUTF8": "1"}
 NOISE = ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "PYTHONIOENCODING", "LC_ALL")
