@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("matplotlib")
+
 from gammaplan.report.drawing.labels import flag_rows, shortened, spread
 from gammaplan.report.picture import Axis, fitted, ticks
 
