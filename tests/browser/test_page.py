@@ -4,7 +4,9 @@ import base64
 import itertools
 import json
 import math
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -323,6 +325,26 @@ def test_text_and_controls_stand_out_and_nothing_is_cut_off(look, opened, cli):
     found = page.run(CONTRAST)
     assert len(found) > 100
     assert [one for one in found if one["ratio"] < one["least"]] == []
+
+
+def test_a_screenshot_shows_the_whole_page_in_its_theme(look, opened, tmp_path):
+    """Look at them after a change of the page: GAMMAPLAN_SCREENSHOTS names a folder for them."""
+    from PIL import Image
+
+    width, theme = look
+    page = opened(RUN)
+    height = page.run("return document.documentElement.scrollHeight")
+    folder = Path(os.environ.get("GAMMAPLAN_SCREENSHOTS") or tmp_path)
+    file = folder / f"report-{width}-{theme}.png"
+    taken = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+    file.write_bytes(base64.b64decode(taken["data"]))
+    with Image.open(file) as image:
+        assert image.width == width
+        assert image.height >= min(height, 900)
+        pixels = image.convert("L").histogram()
+    ground = pixels.index(max(pixels))
+    assert ground > 200 if theme == "light" else ground < 60
+    assert sum(count > 0 for count in pixels) > 50
 
 
 def test_a_note_in_a_table_is_not_broken_word_by_word(look, opened):
