@@ -320,6 +320,8 @@ def test_text_and_controls_stand_out_and_nothing_is_cut_off(look, opened, cli):
     page = opened(document)
     assert page.run("return document.documentElement.scrollWidth") <= width
     assert page.run("return document.documentElement.scrollHeight") < 6000
+    cut = "const e = document.querySelector('.wide'); return e.scrollWidth > e.clientWidth"
+    assert page.run(cut) == (width == NARROW)  # there it scrolls by itself
     ground = page.run("return getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(251, 251, 249)") == (theme == "light")
     found = page.run(CONTRAST)
