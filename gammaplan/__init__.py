@@ -41,6 +41,7 @@ _HOME = {
     "positions": ("PerPosition",),
     "prediction": ("predict_speedup", "speedup_interval"),
     "processes": ("Regimes", "Requests", "Tokens", "drawn"),
+    "repeats": ("Repeats", "repeats"),
     "runs": ("Run",),
     "optimum": ("optimal_gamma", "stationary_gamma"),
     "tree": ("Tree", "optimal_tree"),
@@ -105,6 +106,8 @@ if TYPE_CHECKING:
     from gammaplan.model.processes import Requests as Requests
     from gammaplan.model.processes import Tokens as Tokens
     from gammaplan.model.processes import drawn as drawn
+    from gammaplan.model.repeats import Repeats as Repeats
+    from gammaplan.model.repeats import repeats as repeats
     from gammaplan.model.rounds import Verified as Verified
     from gammaplan.model.runs import Run as Run
     from gammaplan.model.tree import Tree as Tree

@@ -8,26 +8,16 @@ from typing import Any
 
 from benchmarks.live.design import Cell, Setup, Way
 from benchmarks.live.order import checked
-from benchmarks.live.predict import FROM, gammaplan, logged, of, speed
+from benchmarks.live.predict import FROM, gammaplan, logged, of, paired, speed, tps
 from benchmarks.live.repeat import floor, held, parts, repeats, spread, without_drift
 
 Record = dict[str, Any]
 
 
-def tps(record: Record) -> float:
-    """Tokens per second of one request, as the server timed it."""
-    return float(record["timings"]["predicted_per_second"])
-
-
 def speedups(measured: list[Record], cell: Cell, way: Way, target: Way) -> list[float]:
     """The speedup of each round, over the plain requests of the same round."""
-    found = []
     plain = of(measured, target, cell)
-    for record in of(measured, way, cell):
-        base = [tps(r) for r in plain if r["turn"] == record["turn"]]
-        if base:
-            found.append(tps(record) / mean(base))
-    return found
+    return [own / base for own, base in paired(of(measured, way, cell), plain)]
 
 
 def compare(setup: Setup, run: Path) -> Record:
@@ -67,7 +57,7 @@ def compare(setup: Setup, run: Path) -> Record:
                 "best": best,
                 "speedup": true[best],
                 "repeats": again,
-                "drift": speed(of(measured, target, cell)) / told["runs"][0]["tps"] - 1,
+                "drift": speed(of(measured, target, cell)) / told["plain_tps"] - 1,
                 "plans": plans,
             }
         )

@@ -113,11 +113,14 @@ class Setup:
         return found
 
     def known(self) -> list[tuple[int, Cell, Way]]:
-        """Every request of the calibration in its order, which is like that of `turns`."""
+        """Every request of the calibration in its order: minutes between two of one kind.
+
+        So that repeats differ by all that changes meanwhile, as those of the measurement do.
+        """
         return [
             (turn, cell, way)
-            for cell in self.cells()
             for turn in range(self.calibrations)
+            for cell in self.cells()
             for way in _rotated(self._paired(cell, self.revealed), turn, self.calibrations)
         ]
 

@@ -5,8 +5,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from benchmarks.live.calibrate import CALIBRATION, batched, bench
@@ -15,9 +16,9 @@ from benchmarks.live.order import PREDICTIONS, lines, may_predict, now
 
 Record = dict[str, Any]
 FROM = {
-    "one": "the plain run and a run at one length",
-    "two": "the plain run and runs at two lengths",
-    "bench": "llama-bench timings, and the acceptance that the log of the one run tells",
+    "one": "plain runs and runs at one length",
+    "two": "plain runs and runs at two lengths",
+    "bench": "llama-bench timings, and the acceptance that the log of the runs at one length tells",
     "passes": "the same, with every pass that the engine makes",
 }
 
@@ -59,19 +60,39 @@ def hits(records: list[Record], rounds: int) -> float:
     return min(1.0, rounds / passes)
 
 
-def run_row(records: list[Record], way: Way, fit: Record, *, misses: bool = False) -> Record:
-    """A row of the runs file; where drafts are missing, figures are of all passes, misses too."""
-    found: Record = {"gamma": way.gamma, "tps": speed(records)}
-    if not way.gamma:
-        return found
+def tps(record: Record) -> float:
+    """Tokens per second of one request, as the server timed it."""
+    return float(record["timings"]["predicted_per_second"])
+
+
+def paired(records: list[Record], plain: list[Record]) -> list[tuple[float, float]]:
+    """Tokens per second of each request, and of the plain ones of its round, in the mean."""
+    found = []
+    for record in records:
+        base = [tps(r) for r in plain if r["turn"] == record["turn"]]
+        if base:
+            found.append((tps(record), mean(base)))
+    return found
+
+
+def run_rows(
+    records: list[Record], plain: list[Record], gamma: int, fit: Record, *, misses: bool = False
+) -> list[Record]:
+    """Rows of the runs file, one a request: the speeds are its own, the acceptance is of all.
+
+    Where drafts are missing, figures are of all passes, misses too.
+    """
     counts, survival = fit["counts"], fit["survival"]
     share = hits(records, counts["rounds"]) if misses else 1.0
-    found["mean_length"] = 1 + share * counts["accepted"] / counts["rounds"]
+    found: Record = {"mean_length": 1 + share * counts["accepted"] / counts["rounds"]}
     if survival:
         found["survival"] = "/".join(repr(share * s) for s in survival)
-    if counts["drafted"] != counts["rounds"] * way.gamma or share < 1:
+    if counts["drafted"] != counts["rounds"] * gamma or share < 1:
         found["drafted_per_round"] = share * counts["drafted"] / counts["rounds"]
-    return found
+    return [
+        {"gamma": gamma, "baseline_tps": base, "spec_tps": own} | found
+        for own, base in paired(records, plain)
+    ]
 
 
 def predict(setup: Setup, run: Path) -> Record:
@@ -93,13 +114,14 @@ def predict(setup: Setup, run: Path) -> Record:
 def _configuration(
     setup: Setup, run: Path, records: list[Record], draft: Draft, cell: Cell
 ) -> Record:
-    rows = [run_row(of(records, draft.plain, cell), draft.plain, {})]
-    fits = []
+    plain = of(records, draft.plain, cell)
+    rows, fits = [], []
     for gamma in setup.revealed:
         way = Way(draft.name, gamma)
         mine = of(records, way, cell)
         fits.append(gammaplan("fit", str(logged(run, mine, way, cell))))
-        rows.append(run_row(mine, way, fits[-1]["result"], misses=draft.model is None))
+        found = run_rows(mine, plain, gamma, fits[-1]["result"], misses=draft.model is None)
+        rows.append(found)
     inside = run / "inputs"
     inside.mkdir(exist_ok=True)
     name = f"{draft.name}--{cell.name}"
@@ -107,9 +129,9 @@ def _configuration(
     fit.write_text(json.dumps(fits[0]), encoding="utf-8")
     common = ("--method", draft.method, "--max-gamma", str(max(setup.lengths)))
     plans = {}
-    for number, way_in in enumerate(("one", "two"), 2):
+    for number, way_in in enumerate(("one", "two"), 1):
         file = inside / f"{name}.{way_in}.csv"
-        _table(file, rows[:number])
+        _table(file, [*chain(*rows[:number])])
         plans[way_in] = gammaplan("plan", "--runs", str(file), *common)
     hit: tuple[str, ...] = ()
     if draft.model is None:
@@ -122,7 +144,8 @@ def _configuration(
     return {
         "draft": draft.name,
         "cell": cell.name,
-        "runs": rows,
+        "plain_tps": speed(plain),
+        "runs": [*chain(*rows)],
         "plans": {name: _kept(plan) for name, plan in plans.items()},
     }
 

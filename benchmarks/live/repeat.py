@@ -5,7 +5,7 @@ measured again, so they tell how far that is; what is left of an error without i
 """
 
 from math import prod
-from statistics import mean, median
+from statistics import geometric_mean, mean, median
 from typing import Any
 
 Record = dict[str, Any]
@@ -14,15 +14,17 @@ STEADY = 0.05  # a repetition that is off by less than this
 
 def repeats(runs: list[Record], true: dict[int, float]) -> list[Record]:
     """The speedup of each calibrated length, and what it was when measured again."""
-    plain = next(r["tps"] for r in runs if not r["gamma"])
+    found: dict[int, list[float]] = {}
+    for run in runs:
+        found.setdefault(run["gamma"], []).append(run["spec_tps"] / run["baseline_tps"])
     return [
         {
-            "gamma": run["gamma"],
-            "calibrated": (told := run["tps"] / plain),
-            "off": told / true[run["gamma"]] - 1,
+            "gamma": gamma,
+            "calibrated": (told := geometric_mean(ratios)),
+            "off": told / true[gamma] - 1,
         }
-        for run in runs
-        if run["gamma"] in true and run["gamma"]
+        for gamma, ratios in found.items()
+        if gamma in true
     ]
 
 

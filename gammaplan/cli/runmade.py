@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from gammaplan.cli.runfiles import Row
 from gammaplan.cli.runrows import SPEEDS
 from gammaplan.errors import DomainError, InputError
+from gammaplan.model.repeats import ALONE, Repeats, repeats
 from gammaplan.model.runs import Run
 
 TOO_FAST, TOO_SLOW = 1.5, 0.02  # × (γ + 1), and ×: no round is so cheap, no loss so large
+OWN = ("baseline_tps", "baseline_ms", "speedup")  # with one of these the baseline is the row's own
 WAYS_TO_A_RUN = (
     "--gamma with --speedup, or with --baseline-tps and --spec-tps (or both in ms); "
     "--run gamma=5,speedup=1.4,…; or --runs FILE"
@@ -21,13 +23,8 @@ def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, fl
     Where there are neither and every row has the same baseline, that one: it is known then.
     """
     found = dict(given)
-    plain = [r for r in rows if r.figures.get("gamma") == 0]
     for unit in ("tps", "ms") if not found else ():
-        names = (f"baseline_{unit}", f"spec_{unit}")
-        values = [_float(r.figures[n]) for r in plain for n in names if n in r.figures]
-        if any(not v > 0 for v in values):
-            raise InputError(f"{plain[0].where}: the speed without speculation must be above 0")
-        if values:
+        if values := _plain(rows, unit):
             found[f"baseline_{unit}"] = math.exp(math.fsum(map(math.log, values)) / len(values))
     if not found:
         stated = ((n, _float(r.figures[n])) for r in rows for n in SPEEDS[::2] if n in r.figures)
@@ -37,8 +34,26 @@ def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, fl
     return found
 
 
-def run_of(row: Mapping[str, object], baseline: Mapping[str, float]) -> Run:
-    """The run of one row; `baseline` is the plain speed of rows without their own."""
+def repeats_of(rows: Sequence[Row]) -> Repeats:
+    """How far the γ = 0 rows differ, whose mean is the baseline of the others."""
+    return repeats([_plain(rows, "tps") or _plain(rows, "ms")])
+
+
+def _plain(rows: Sequence[Row], unit: str) -> list[float]:
+    """The speeds of the γ = 0 rows, in tps or ms."""
+    plain = [r for r in rows if r.figures.get("gamma") == 0]
+    names = (f"baseline_{unit}", f"spec_{unit}")
+    values = [_float(r.figures[n]) for r in plain for n in names if n in r.figures]
+    if any(not v > 0 for v in values):
+        raise InputError(f"{plain[0].where}: the speed without speculation must be above 0")
+    return values
+
+
+def run_of(row: Mapping[str, object], baseline: Mapping[str, float], plain: Repeats = ALONE) -> Run:
+    """The run of one row; `baseline` is the plain speed of rows without their own.
+
+    `plain` is how far the measurements differ that it is the mean of.
+    """
     gamma = row.get("gamma")
     if not isinstance(gamma, int | float):
         raise DomainError("the draft length (gamma) is missing")
@@ -60,6 +75,7 @@ def run_of(row: Mapping[str, object], baseline: Mapping[str, float]) -> Run:
         pooled_rate=_given(row, "pooled_rate"),
         survival=survival if isinstance(survival, tuple) else None,
         drafted_per_round=_given(row, "drafted_per_round"),
+        baseline_repeats=plain if row.keys().isdisjoint(OWN) else ALONE,
     )
 
 

@@ -229,6 +229,11 @@ FINDINGS: dict[str, tuple[Level, str]] = {
         "note",
         "lengths measured more than once are pooled (geometric mean of the speedups): {lengths}",
     ),
+    "runs_differ": (
+        "warning",
+        "repeated runs differ by {noise} (standard deviation), published ones by {published}: the "
+        "interval allows for it, and a smaller difference between two lengths means nothing",
+    ),
     "round_cheaper_than_pass": (
         "warning",
         "at γ {gamma} the speedup {speedup} exceeds what {tokens} tokens per round allow: a round "

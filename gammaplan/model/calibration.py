@@ -23,7 +23,8 @@ from gammaplan.model.cost import LinearCost
 from gammaplan.model.cost_tables import PowerCost, drafted_tokens
 from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Observed, Posterior, Prior, Priors, posterior
-from gammaplan.model.runs import FULL, Run
+from gammaplan.model.repeats import run_noise
+from gammaplan.model.runs import FULL, Run, repeated_runs
 from gammaplan.results import Result
 
 DEFAULT = Priors(
@@ -82,7 +83,8 @@ def calibrate(
     ----------
     runs : iterable of Run
         At least one, all of one target, draft, machine and batch. Runs of one
-        length are pooled: geometric mean of the speedups.
+        length are pooled: geometric mean of the speedups. How far they differ is
+        the noise of a run, where that is more than published runs differ by.
     engine, batch : str and int, optional
         Not used: knowing the engine made predictions worse on sources that
         were left out of the fit, and a batch changes the cost, which the runs
@@ -125,7 +127,8 @@ def calibrate(
         raise DomainError("calibrate needs at least one run")
     if textbook:
         return _textbook(pooled)
-    name, prior = priors.choose(method)
+    name, published = priors.choose(method)
+    prior = published.with_noise(run_noise(published.run_noise, *repeated_runs(pooled)))
     keep = _keep(pooled)
     seen = _observe(pooled, prior, keep)
     fit = posterior(seen, np.array([prior.mean]), 1 / np.square([prior.sd]))
@@ -148,6 +151,8 @@ def calibrate(
             strict=True,
         )
     )
+    told = "repeated runs" if prior.run_noise > published.run_noise else "published runs"
+    assumptions += (Assumption("run_noise", prior.run_noise, told),)
     measured = Measured(prior, priors.width, counts, given)
     return Calibration(acceptance, cost, assumptions, measured)
 

@@ -14,8 +14,9 @@ Everything is batched: arrays are ``(N, n)``, N sets of runs by the lengths 1..n
 that fits the priors uses these very functions.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,13 @@ class Prior:
     speed_noise: float
     length_noise: float
     run_noise: float = 0.02
+
+    def with_noise(self, run_noise: float) -> "Prior":
+        """The prior with another noise of a run; what belongs to a length stays as it is."""
+        if run_noise == self.run_noise:
+            return self
+        own = max(self.speed_noise**2 - self.run_noise**2, 0.0)
+        return replace(self, run_noise=run_noise, speed_noise=math.sqrt(own + run_noise**2))
 
 
 @dataclass(frozen=True)

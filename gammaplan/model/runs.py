@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gammaplan.errors import DomainError
 from gammaplan.model.consistency import contradiction
+from gammaplan.model.repeats import ALONE, Repeats, repeats
 
 if TYPE_CHECKING:
     from gammaplan.model.acceptance import Acceptance
@@ -34,6 +35,8 @@ class Run:
         P(first i accepted) for i = 1, 2, ...; used as printed at the positions it covers.
     drafted_per_round : float, optional
         Tokens drafted per round where drafts stop early; gamma otherwise.
+    baseline_repeats : Repeats
+        How far the plain runs differ whose mean `speedup` is relative to: `repeats([speeds])`.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Run:
     pooled_rate: float | None = None
     survival: Sequence[float] | None = None
     drafted_per_round: float | None = None
+    baseline_repeats: Repeats = ALONE
 
     def __post_init__(self) -> None:
         if not (1 <= self.gamma <= LONGEST and self.gamma == int(self.gamma)):
@@ -130,3 +134,15 @@ def speedups(runs: Iterable[Run]) -> dict[int, float]:
     for run in runs:
         logs.setdefault(run.gamma, []).append(math.log(run.speedup))
     return {gamma: math.exp(math.fsum(own) / len(own)) for gamma, own in sorted(logs.items())}
+
+
+def repeated_runs(runs: Iterable[Run]) -> tuple[Repeats, Repeats]:
+    """How far runs of one length differ, and how far the plain runs behind them do."""
+    lengths: dict[int, list[float]] = {}
+    plain = {}
+    for run in runs:
+        lengths.setdefault(run.gamma, []).append(run.speedup)
+        plain[id(run.baseline_repeats)] = run.baseline_repeats
+    count = sum(r.number for r in plain.values())
+    square = math.fsum(r.square * r.number for r in plain.values()) / max(count, 1)
+    return repeats(lengths.values()), Repeats(square, count)

@@ -22,6 +22,7 @@ NAMES = {
     "decay": "fall of acceptance with position",
     "cost_of_one": "extra cost of one drafted token",
     "cost_power": "growth of the cost with γ",
+    "run_noise": "noise of a run",
     "c": "c",
     "overhead": "overhead",
     "verify_slope": "verify slope",

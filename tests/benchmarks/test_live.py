@@ -202,19 +202,31 @@ def test_a_speedup_is_over_the_plain_requests_of_its_own_round():
 
 
 def test_misses_of_a_lookup_are_in_its_run():
-    from benchmarks.live.design import Way
-    from benchmarks.live.predict import run_row
+    from benchmarks.live.predict import run_rows
 
-    records = [{"timings": timings(100, tokens=101, accepted=20, drafted=60)}]  # 80 passes
-    counts = {"rounds": 40, "drafted": 60, "accepted": 20}
-    row = run_row(records, Way("ngram", 2), {"counts": counts, "survival": [0.4, 0.1]}, misses=True)
+    plain = [{"turn": 0, "timings": timings(50)}]
+    records = [{"turn": 0, "timings": timings(100, tokens=101, accepted=20, drafted=60)}]
+    counts = {"rounds": 40, "drafted": 60, "accepted": 20}  # of 80 passes
+    found = {"counts": counts, "survival": [0.4, 0.1]}
+    (row,) = run_rows(records, plain, 2, found, misses=True)
     assert row["mean_length"] == pytest.approx(100 / 80)
     assert row["drafted_per_round"] == pytest.approx(60 / 80)
     assert row["survival"] == "0.2/0.05"
     full = {"counts": {"rounds": 40, "drafted": 80, "accepted": 20}, "survival": [0.4, 0.1]}
-    row = run_row(records, Way("q4_1", 2), full)
+    (row,) = run_rows(records, plain, 2, full)
     assert row["mean_length"] == 1.5
     assert "drafted_per_round" not in row
+
+
+def test_every_repeat_is_a_row_with_the_plain_speed_of_its_round():
+    from benchmarks.live.predict import run_rows
+
+    plain = [{"turn": t, "timings": timings(tps)} for t, tps in ((0, 50), (0, 70), (1, 40))]
+    records = [{"turn": t, "timings": timings(tps)} for t, tps in ((0, 90), (1, 60), (2, 80))]
+    fit = {"counts": {"rounds": 10, "drafted": 30, "accepted": 20}, "survival": []}
+    rows = run_rows(records, plain, 3, fit)
+    assert [(r["baseline_tps"], r["spec_tps"]) for r in rows] == [(60, 90), (40, 60)]
+    assert {(r["gamma"], r["mean_length"]) for r in rows} == {(3, 3.0)}
 
 
 def test_passes_of_the_engine_are_medians_and_include_the_drafts_own_reading(tmp_path):
@@ -255,7 +267,8 @@ def test_a_plan_is_scored_on_the_lengths_that_it_was_not_shown():
 def test_a_repetition_tells_how_far_the_calibration_was_off():
     from benchmarks.live.repeat import repeats
 
-    runs = [{"gamma": 0, "tps": 50.0}, {"gamma": 3, "tps": 60.0}, {"gamma": 6, "tps": 40.0}]
+    rows = ((3, 50.0, 40.0), (3, 50.0, 90.0), (6, 50.0, 40.0))
+    runs = [{"gamma": g, "baseline_tps": base, "spec_tps": own} for g, base, own in rows]
     found = repeats(runs, {0: 1.0, 1: 1.1, 3: 1.0, 6: 1.0})
     assert [r["gamma"] for r in found] == [3, 6]
     assert [r["calibrated"] for r in found] == pytest.approx([1.2, 0.8])

@@ -1,6 +1,7 @@
 """Runs on the command line and in files: what is understood, and what is refused in a sentence."""
 
 import json
+import math
 
 import pytest
 
@@ -74,7 +75,39 @@ def test_a_baseline_for_all_and_duplicates(cli):
     done = cli("cost --baseline-tps 40 --run gamma=3,spec_tps=55,survival=0.8/0.6/0.4 "
                "--run k=3,spec_tps=57,acc_length=2.8 --json")  # fmt: skip
     assert "runs_pooled" in codes(done)
+    assert "runs_differ" not in codes(done)
     assert len(result(done)["rows"]) == 1
+
+
+def test_repeats_that_differ_are_said_and_widen_the_interval(cli, tmp_path):
+    steady, shaken = tmp_path / "steady.csv", tmp_path / "shaken.csv"
+    rows = "gamma,tps,mean_length\n" + "3,66,2.4\n" * 3
+    steady.write_text(rows + "0,50,\n" * 3, encoding="utf-8")
+    shaken.write_text(rows + "0,40,\n0,50,\n0,62.5,\n", encoding="utf-8")
+    calm, loose = (cli(f"plan --runs {f} --max-gamma 6 --json") for f in (steady, shaken))
+    assert "runs_differ" not in codes(calm)
+    assert "runs_differ" in codes(loose)
+    for done, source in ((calm, "published runs"), (loose, "repeated runs")):
+        (noise,) = (a for a in result(done)["assumptions"] if a["name"] == "run_noise")
+        assert noise["source"] == source
+    square = math.log(1.25) ** 2  # of three plain runs, ln 40, ln 50 and ln 62.5, two repeats
+    assert noise["value"] == pytest.approx(math.sqrt((0.02**2 + 6 * square) / 5))
+    for before, after in zip(result(calm)["rows"][1:], result(loose)["rows"][1:], strict=True):
+        assert after["speedup"] == pytest.approx(before["speedup"], rel=0.02)
+        assert after["high"] / after["low"] > before["high"] / before["low"]
+
+
+def test_a_baseline_of_its_own_takes_no_noise_from_plain_rows(cli, tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_text(
+        "gamma,baseline_tps,spec_tps,mean_length\n3,50,66,2.4\n0,40,,\n0,62,,\n", encoding="utf-8"
+    )
+    done = cli(f"plan --runs {file} --json")
+    assert "runs_differ" not in codes(done)
+    other = tmp_path / "plain.csv"
+    other.write_text("gamma,tps,mean_length\n3,66,2.4\n0,40,\n0,62,\n", encoding="utf-8")
+    assert "runs_differ" not in codes(cli(f"plan --runs {other} --baseline-tps 50 --json"))
+    assert "runs_differ" in codes(cli(f"plan --runs {other} --json"))
 
 
 @pytest.mark.parametrize(
