@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 from typing import Any
 
 from benchmarks.live.calibrate import CALIBRATION, batched, bench
@@ -19,7 +19,7 @@ FROM = {
     "one": "plain runs and runs at one length",
     "two": "plain runs and runs at two lengths",
     "bench": "llama-bench timings, and the acceptance that the log of the runs at one length tells",
-    "passes": "the same, with every pass that the engine makes",
+    "passes": "the same, the passes of the target timed by llama-batched-bench",
 }
 
 
@@ -169,39 +169,12 @@ def _table(file: Path, rows: list[Record]) -> None:
 def _cost(run: Path, draft: Draft, way_in: str, file: Path) -> str:
     """The cost document of a draft from timed passes."""
     if not file.exists():
-        timed = bench(run, draft.target)
-        if way_in == "passes":
-            timed = file.with_suffix(".csv")
-            _table(timed, engine_passes(run, draft))
-        drafting = passes_ms(run, draft.model)[0] if draft.model else 0.0
-        words = ("cost", "--verify-curve", str(timed), "--method", draft.method)
-        found = gammaplan(*words, "--draft-ms", repr(drafting))
-        file.write_text(json.dumps(found), encoding="utf-8")
+        timed = (bench if way_in == "bench" else batched)(run, draft.target)
+        words = ["cost", "--verify-curve", str(timed), "--method", draft.method]
+        if draft.model:
+            words += ["--draft-curve", str(bench(run, draft.model))]
+        file.write_text(json.dumps(gammaplan(*words)), encoding="utf-8")
     return str(file)
-
-
-def passes_ms(run: Path, model: str) -> dict[int, float]:
-    """Passes by the tokens in them, 0 for one that generates, as llama-bench timed them. [ms]"""
-    rows = json.loads(bench(run, model).read_text(encoding="utf-8"))
-    return {r["n_prompt"]: r["avg_ns"] / max(r["n_gen"], 1) / 1e6 for r in rows}
-
-
-def engine_passes(run: Path, draft: Draft) -> list[Record]:
-    """What follows the drafting of a round, by the tokens that it verifies.
-
-    The target gives logits of every token, as in llama-batched-bench and unlike
-    in llama-bench. Then a draft model reads all of them too, in one pass of its
-    own. The pass over one token is that of the server without a draft. Of sizes that were
-    timed several times the median counts.
-    """
-    reading = passes_ms(run, draft.model) if draft.model else {}
-    timed: dict[int, list[float]] = {}
-    for row in lines(batched(run, draft.target)):
-        timed.setdefault(row["pl"], []).append(1e3 * row["t_tg"] / row["tg"])
-    return [
-        {"tokens": size, "ms": median(ms) + (reading.get(size, 0.0) if size > 1 else 0.0)}
-        for size, ms in timed.items()
-    ]
 
 
 def _kept(plan: Record) -> Record:

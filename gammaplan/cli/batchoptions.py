@@ -17,6 +17,15 @@ VerifyCurve = Annotated[
         rich_help_panel=BATCH,
     ),
 ]
+DraftCurve = Annotated[
+    str | None,
+    typer.Option(
+        "--draft-curve",
+        metavar="FILE",
+        help="Timed passes of a draft that also reads what was verified, as in llama.cpp.",
+        rich_help_panel=BATCH,
+    ),
+]
 Batches = Annotated[
     values.Lengths | None,
     typer.Option(

@@ -23,6 +23,7 @@ def cost(
     gamma: o.RunGamma = None,
     runs: RunFlags = NO_RUNS,
     verify_curve: b.VerifyCurve = None,
+    draft_curve: b.DraftCurve = None,
     batch: b.Batches = None,
     block: b.Block = None,
     method: o.Method = None,
@@ -55,11 +56,13 @@ def cost(
     if estimate.any:
         from gammaplan.cli.estimated import answered_by_shapes
 
-        done = answered_by_shapes(asked, estimate, verify_curve, batch, block)
-    elif verify_curve or batch or block:
+        timed = [*(verify_curve or []), *([draft_curve] if draft_curve else [])]
+        done = answered_by_shapes(asked, estimate, timed or None, batch, block)
+    elif verify_curve or draft_curve or batch or block:
         from gammaplan.cli.verifying import Curves, answered_by_curves
 
-        done = answered_by_curves(asked, Curves(verify_curve or [], batch, block))
+        curves = Curves(verify_curve or [], draft_curve, batch, block)
+        done = answered_by_curves(asked, curves)
     else:
         done = answered(asked)
     show(

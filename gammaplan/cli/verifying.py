@@ -1,5 +1,6 @@
 """cost --verify-curve: round costs from timed passes of the target, a batch size at a time."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from gammaplan.shapes.parts import CostShape, Labels
     from gammaplan.shapes.planning import CostFitRow, CostResult, CostTerm
 
+READING = "a draft pass over what was verified"
 LOOKUPS = ("ngram", "n-gram", "lookup", "suffix")
 KINDS: Mapping[DraftKind, str] = {
     "sequential": "a draft pass for each token",
@@ -32,6 +34,7 @@ class Curves(NamedTuple):
     """The options of timed passes: files, batch sizes, the tokens of a block."""
 
     paths: Sequence[str]
+    draft_path: str | None
     batches: Sequence[int] | None
     block: int | None
 
@@ -41,7 +44,8 @@ def answered_by_curves(asked: "Asked", curves: Curves) -> "Answered":
     from gammaplan.cli.setups import Answered
 
     if not curves.paths:
-        name = "--batch" if curves.batches else "--block"
+        stray = {"--draft-curve": curves.draft_path, "--batch": curves.batches}
+        name = next((name for name, value in stray.items() if value), "--block")
         raise typer.BadParameter(f"{name} needs --verify-curve: timed passes of the target")
     target_ms, draft_ms = asked.times.target_ms, asked.times.draft_ms
     others = asked.times._replace(target_ms=None, draft_ms=None)
@@ -51,11 +55,14 @@ def answered_by_curves(asked: "Asked", curves: Curves) -> "Answered":
             "--verify-curve states every round cost; leave out runs, evidence, --gamma and every "
             "timing but --target-ms and --draft-ms"
         )
-    drafting = drafting_of(asked.method, draft_ms, curves.block)
+    drafting = drafting_of(asked.method, draft_ms, curves.block, curves.draft_path)
+    if curves.draft_path == "-" and "-" in curves.paths:
+        raise typer.BadParameter("--verify-curve and --draft-curve cannot both be standard input")
     result, found = verified(
         curves.paths, drafting, target_ms=target_ms, batches=curves.batches, pick=asked.pick
     )
     given = {
+        "draft_curve": curves.draft_path,
         "target_ms": target_ms,
         "draft_ms": draft_ms,
         "method": asked.method,
@@ -67,20 +74,35 @@ def answered_by_curves(asked: "Asked", curves: Curves) -> "Answered":
         result,
         inputs={"verify_curve": list(curves.paths), **given},
         sources={"verify_curve": files}
-        | {name: "default" if value is None else "flag" for name, value in given.items()},
+        | {name: "default" if value is None else "flag" for name, value in given.items()}
+        | ({"draft_curve": f"evidence:{curves.draft_path}"} if curves.draft_path else {}),
         findings=found,
     )
 
 
 class Drafting(NamedTuple):
-    """How drafts are made, and what one draft pass takes."""
+    """How drafts are made, what one draft pass takes, and the passes of a draft that reads."""
 
     kind: DraftKind
     ms: float | None
     block: int | None
+    path: str | None
+
+    def reading(self, drafts: Sequence[Curve], curve: Curve) -> PassTimes | None:
+        """The draft's passes that belong to those of the target; None where it reads nothing."""
+        if self.path is None:
+            return None
+        found = [d for d in drafts if d.key.batch == curve.key.batch]
+        found = [d for d in found if d.key.context == curve.key.context] or found
+        if len(found) != 1:
+            named = f" of {_said(curve)}" if _said(curve) else ""
+            raise DomainError(f"{len(found)} curves of {self.path} belong to the passes{named}")
+        return found[0].passes
 
 
-def drafting_of(method: str | None, ms: float | None, block: int | None) -> Drafting:
+def drafting_of(
+    method: str | None, ms: float | None, block: int | None, path: str | None = None
+) -> Drafting:
     """The kind of a draft by its method: token after token where it is not known."""
     plain = (method or "").lower()
     kind: DraftKind = "sequential"
@@ -90,7 +112,13 @@ def drafting_of(method: str | None, ms: float | None, block: int | None) -> Draf
         kind = "one-pass"
     if kind == "lookup" and ms:
         raise typer.BadParameter(f"--method {method} looks drafts up and has no --draft-ms")
-    return Drafting(kind, 0.0 if kind == "lookup" else ms, block)
+    if kind == "lookup" and path is not None:
+        raise typer.BadParameter(f"--method {method} looks drafts up and has no --draft-curve")
+    if kind == "one-pass" and path is not None and ms is None:
+        raise typer.BadParameter(
+            "--draft-curve has no pass that makes a whole draft; give its time by --draft-ms"
+        )
+    return Drafting(kind, 0.0 if kind == "lookup" else ms, block, path)
 
 
 def verified(
@@ -104,7 +132,13 @@ def verified(
     """The costs that timed passes make, and what to know of them."""
     curves = _picked([curve for path in paths for curve in read_curves(path)], pick)
     found = list(_findings(curves))
-    if drafting.ms is None and all(curve.draft_ms is None for curve in curves):
+    drafts = [] if drafting.path is None else read_curves(drafting.path)
+    if any(draft.relative for draft in drafts):
+        raise InputError(
+            f"{drafting.path}: its times are relative; the draft's passes must be in ms"
+        )
+    timed = drafting.ms is not None or drafts
+    if not timed and all(curve.draft_ms is None for curve in curves):
         found.append(finding("drafting_not_timed"))
     result: CostResult = {"costs": [], "textbook": None, "terms": [], "rows": [], "curves": []}
     failed: list[tuple[str, str]] = []
@@ -114,7 +148,7 @@ def verified(
         before, why = len(result["costs"]), ""
         for batch in _batches(curve, batches):
             try:
-                _add(result, curve, passes, batch, drafting)
+                _add(result, curve, passes, batch, drafting, drafting.reading(drafts, curve))
             except DomainError as error:
                 why = why or str(error)
         if why and len(result["costs"]) == before:
@@ -186,18 +220,29 @@ def _said(curve: Curve) -> str:
 
 
 def _add(
-    result: "CostResult", curve: Curve, passes: PassTimes, batch: int, drafting: Drafting
+    result: "CostResult",
+    curve: Curve,
+    passes: PassTimes,
+    batch: int,
+    drafting: Drafting,
+    reading: PassTimes | None,
 ) -> None:
     """One cost, its terms and its rows."""
     together = 1 if curve.key.batch is not None else batch
     plain = float(passes.at(together))
-    ms = drafting.ms if drafting.ms is not None else curve.draft_ms or 0.0
-    if curve.relative and ms:
+    ms = drafting.ms if drafting.ms is not None else curve.draft_ms
+    if ms is None:
+        ms = float(reading.at(together)) if reading else 0.0
+    if math.isnan(ms):
+        raise DomainError(f"the draft's pass over {together} token(s) was not measured")
+    if curve.relative and (ms or reading):
         raise DomainError("its times are relative; a --draft-ms needs passes in ms")
-    cost = pass_cost(passes, drafting.kind, draft_ms=ms, batch=together, block=drafting.block)
+    cost = pass_cost(
+        passes, drafting.kind, draft_ms=ms, batch=together, block=drafting.block, reading=reading
+    )
     labels: Labels = {"batch": batch, "context": curve.key.context}
     named = f"{curve.key.curve}: " if curve.key.curve else ""
-    source = f"timed passes, {KINDS[drafting.kind]}"
+    source = f"timed passes, {KINDS[drafting.kind]}" + (f", {READING}" if reading else "")
     shape: CostShape = cost_shape(cost, kind="measured", source=named + source, labels=labels)
     result["costs"].append(shape)
     c = ms / plain
@@ -207,6 +252,14 @@ def _add(
         "source": KINDS[drafting.kind] + ("" if batch == 1 else f", batch {batch}"),
     }
     result["terms"].append(term)
+    if reading:
+        result["terms"].append(
+            {
+                "name": "reading",
+                "value": float(reading.at(2 * together)) / plain,
+                "source": f"{READING}, here at γ 1" + ("" if batch == 1 else f", batch {batch}"),
+            }
+        )
     for gamma, passes_ in zip(cost.gammas, cost.round_costs, strict=True):
         row: CostFitRow = {
             "batch": batch,

@@ -336,7 +336,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "passes_pooled": (
         "note",
-        "passes that were timed more than once are averaged: {tokens} token(s)",
+        "of passes that were timed more than once the median counts: {tokens} token(s)",
     ),
     "passes_fall": (
         "note",

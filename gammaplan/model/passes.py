@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -85,17 +86,17 @@ class PassTimes:
 
 
 def pass_times(points: Iterable[tuple[int, float]]) -> PassTimes:
-    """Points in any order; those of one token count are averaged.
+    """Points in any order; of those of one token count the median, as what disturbs slows.
 
     Examples
     --------
-    >>> pass_times([(2, 3.0), (1, 2.0), (2, 5.0)])
+    >>> pass_times([(2, 3.0), (1, 2.0), (2, 9.0), (2, 4.0)])
     PassTimes(tokens=(1, 2), ms=(2.0, 4.0))
     """
     by_tokens: dict[int, list[float]] = {}
     for tokens, ms in points:
         by_tokens.setdefault(tokens, []).append(ms)
-    rows = sorted((n, float(np.mean(times))) for n, times in by_tokens.items())
+    rows = sorted((n, median(times)) for n, times in by_tokens.items())
     return PassTimes(tuple(n for n, _ in rows), tuple(ms for _, ms in rows))
 
 
@@ -106,6 +107,7 @@ def pass_cost(
     draft_ms: float = 0.0,
     batch: int = 1,
     block: int | None = None,
+    reading: PassTimes | None = None,
 ) -> TableCost:
     """Round costs of a draft and the pass that verifies it, at every length that was measured.
 
@@ -121,16 +123,21 @@ def pass_cost(
         Sequences in a pass, where `passes` count the tokens of all of them.
     block : int, optional
         The longest draft of a one-pass draft. [tokens]
+    reading : PassTimes, optional
+        Draft passes, in the unit of `passes`, of an engine whose draft reads the
+        tokens that were verified in a pass of its own.
 
     Returns
     -------
     TableCost
-        ``(draft + t(B(gamma + 1))) / t(B)`` for gamma from 1 on.
+        ``(draft + t(B(gamma + 1)) + r(B(gamma + 1))) / t(B)`` for gamma from 1
+        on, with r the pass that reads, if there is one.
 
     Raises
     ------
     DomainError
-        If the plain pass, or every pass that verifies anything, was not measured.
+        If the plain pass, or every pass that verifies or reads anything, was not
+        measured.
 
     Examples
     --------
@@ -139,6 +146,8 @@ def pass_cost(
     (1.2, 1.45, 1.7)
     >>> pass_cost(passes, "one-pass", draft_ms=3.0).round_costs
     (1.4, 1.55, 1.7)
+    >>> pass_cost(passes, draft_ms=1.0, reading=PassTimes((2, 4), (1.0, 2.0))).round_costs
+    (1.3, 1.6, 1.9)
     """
     plain = float(passes.at(batch))
     if np.isnan(plain):
@@ -153,6 +162,15 @@ def pass_cost(
             f"at {passes.tokens[-1]}"
         )
     lengths = np.arange(1, last + 1)
+    after = passes.at(batch * (lengths + 1))
+    if reading is not None:
+        after = after + reading.at(batch * (lengths + 1))
+        lengths, after = lengths[~np.isnan(after)], after[~np.isnan(after)]
+        if not len(lengths) or lengths[0] > 1:
+            raise DomainError(
+                f"the draft reads {2 * batch} tokens after a round of γ 1, and its passes are over "
+                f"{reading.tokens[0]} to {reading.tokens[-1]}"
+            )
     draft_passes = {"sequential": lengths, "one-pass": 1, "lookup": 0}[kind]
-    costs = (draft_ms * np.asarray(draft_passes) + passes.at(batch * (lengths + 1))) / plain
+    costs = (draft_ms * np.asarray(draft_passes) + after) / plain
     return TableCost(lengths.tolist(), costs.tolist())

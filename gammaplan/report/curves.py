@@ -6,7 +6,7 @@ from rich.text import Text
 
 from gammaplan.report.words import bar, console, named, plain, say
 from gammaplan.shapes.batches import CurveShape
-from gammaplan.shapes.planning import CostResult
+from gammaplan.shapes.planning import CostResult, CostTerm
 
 NARROW, FIXED, WIDEST_BAR = 52, 40, 30
 MOST_SHOWN = 24
@@ -16,8 +16,12 @@ def print_curves(result: CostResult) -> None:
     """The costs in one line, then each curve with its steps marked."""
     out = console()
     say(out, headline(result), style="bold")
-    for term in [t for t in result["terms"] if t["value"]][:1]:
-        name = "The draft of a round" if term["name"] == "draft" else "c"
+    first: dict[str, CostTerm] = {}
+    for term in result["terms"]:
+        if term["value"]:
+            first.setdefault(term["name"], term)
+    for term in first.values():
+        name = {"draft": "The draft of a round", "reading": "Reading"}.get(term["name"], "c")
         say(out, f"{name} {plain(term['value'])} target passes: {term['source']}.")
     for curve in result["curves"]:
         out.print()

@@ -97,7 +97,7 @@ class PlanResult(OptimumResult):
 
 
 class CostTerm(TypedDict):
-    name: Literal["c", "draft", "overhead", "verify_slope", "round_cost"]
+    name: Literal["c", "draft", "reading", "overhead", "verify_slope", "round_cost"]
     value: float
     source: str
 

@@ -229,19 +229,22 @@ def test_every_repeat_is_a_row_with_the_plain_speed_of_its_round():
     assert {(r["gamma"], r["mean_length"]) for r in rows} == {(3, 3.0)}
 
 
-def test_passes_of_the_engine_are_medians_and_include_the_drafts_own_reading(tmp_path):
+def test_timed_passes_make_a_cost_with_the_drafts_own_reading(tmp_path):
     from benchmarks.live.design import DRAFTS
-    from benchmarks.live.predict import engine_passes
+    from benchmarks.live.predict import _cost
 
     timed = [(1, 10), (2, 20), (1, 30), (2, 40), (1, 14), (2, 24)]  # sizes and ms, three times
-    rows = [json.dumps({"pl": size, "t_tg": ms / 1e3 * 32, "tg": 32}) for size, ms in timed]
+    rows = [
+        json.dumps({"pp": 16, "pl": size, "t_tg": ms / 1e3 * 32, "tg": 32}) for size, ms in timed
+    ]
     (tmp_path / "batched-target-f16.jsonl").write_text("\n".join([*rows, ""]), encoding="utf-8")
     reading = [{"n_prompt": size, "n_gen": 0, "avg_ns": 5e6 * size} for size in (1, 2)]
     (tmp_path / "bench-draft-q2_k.json").write_text(json.dumps(reading), encoding="utf-8")
     q2_k, ngram = (next(d for d in DRAFTS if d.name == name) for name in ("q2_k", "ngram"))
-    assert [r["tokens"] for r in engine_passes(tmp_path, ngram)] == [1, 2]
-    assert [r["ms"] for r in engine_passes(tmp_path, ngram)] == pytest.approx([14, 24])
-    assert [r["ms"] for r in engine_passes(tmp_path, q2_k)] == pytest.approx([14, 34])
+    for draft, ms in ((ngram, 24), (q2_k, 5 + 24 + 10)):
+        file = _cost(tmp_path, draft, "passes", tmp_path / f"{draft.name}.json")
+        (cost,) = json.loads(Path(file).read_text("utf-8"))["result"]["costs"]
+        assert cost["table"] == [{"gamma": 1, "round_cost": pytest.approx(ms / 14)}]
 
 
 def plan(gamma, **speedups):

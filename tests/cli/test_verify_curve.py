@@ -114,6 +114,79 @@ def test_the_draft_is_paid_by_its_kind(cli, written):
     assert "drafting_not_timed" not in {w["code"] for w in lookup["warnings"]}
 
 
+DRAFT_BENCH = json.dumps(
+    [{"n_prompt": n, "n_gen": 0, "avg_ns": ns} for n, ns in ((2, 1_200_000), (8, 2_400_000))]
+    + [{"n_prompt": 0, "n_gen": 16, "avg_ns": 16 * 1_000_000}]
+)
+
+
+def test_a_draft_that_reads_what_was_verified_is_paid_for_it(cli, written):
+    words = ["cost", "--verify-curve", written(FORMS["plain.csv"])]
+    words += ["--draft-curve", written(DRAFT_BENCH, "draft.json")]
+    whole = document(cli([*words, "--json"]))
+    table = {row["gamma"]: row["round_cost"] for row in whole["result"]["costs"][0]["table"]}
+    assert table[1] == pytest.approx((1.0 + 13.49 + 1.2) / 8.47)
+    assert table[7] == pytest.approx((7.0 + 28.13 + 2.4) / 8.47)
+    assert table[4] == pytest.approx((4.0 + 20.67 + 1.8) / 8.47)
+    terms = {term["name"]: term["value"] for term in whole["result"]["terms"]}
+    assert terms == pytest.approx({"c": 1 / 8.47, "reading": 1.2 / 8.47})
+    assert "drafting_not_timed" not in {w["code"] for w in whole["warnings"]}
+    assert whole["inputs"]["draft_curve"].endswith("draft.json")
+    assert whole["sources"]["draft_curve"].startswith("evidence:")
+    shown = cli(words).stdout.splitlines()
+    assert shown[2] == (
+        "Reading 0.1417 target passes: a draft pass over what was verified, here at γ 1."
+    )
+    timed = document(cli([*words, "--draft-ms", "2", "--json"]))["result"]["costs"][0]["table"]
+    assert timed[0]["round_cost"] == pytest.approx((2.0 + 13.49 + 1.2) / 8.47)
+    block = [*words, "--method", "dflash", "--draft-ms", "3", "--json"]
+    once = document(cli(block))["result"]["costs"][0]["table"]
+    assert once[6]["round_cost"] == pytest.approx((3.0 + 28.13 + 2.4) / 8.47)
+
+
+def test_a_draft_reads_at_every_batch_of_a_surface(cli, written):
+    draft = "batch,tokens,ms\n" + "".join(
+        f"{b},{n},{1 + b * n / 10}\n" for b in (1, 8) for n in (1, 2, 5)
+    )
+    words = ["cost", "--verify-curve", written(SURFACE), "--draft-ms", "1"]
+    words += ["--draft-curve", written(draft, "draft.csv"), "--json"]
+    for cost in document(cli(words))["result"]["costs"]:
+        b = cost["batch"]
+        for row in cost["table"]:
+            n = row["gamma"] + 1
+            truth = (10 + b * n + row["gamma"] + 1 + b * n / 10) / (10 + b)
+            assert row["round_cost"] == pytest.approx(truth)
+
+
+@pytest.mark.parametrize(
+    ("draft", "options", "code", "said"),
+    [
+        ("tokens,relative\n1,1\n2,1.1\n", [], 1, "the draft's passes must be in ms"),
+        ("tokens,ms\n1,1\n", [], 1, "the draft reads 2 tokens after a round of γ 1"),
+        ("tokens,ms\n2,1\n4,2\n", [], 1, "the draft's pass over 1 token(s) was not measured"),
+        ("batch,tokens,ms\n8,1,1\n8,2,2\n", [], 1, "0 curves of "),
+        ("curve,tokens,ms\na,1,1\na,2,2\nb,1,1\nb,2,2\n", [], 1, "2 curves of "),
+        ("tokens,ms\n1,1\n2,2\n", ["--method", "ngram"], 2, "looks drafts up"),
+        ("tokens,ms\n1,1\n2,2\n", ["--method", "dflash"], 2, "give its time by --draft-ms"),
+    ],
+)
+def test_draft_passes_that_cannot_be_used_are_refused(cli, written, draft, options, code, said):
+    words = ["cost", "--verify-curve", written(FORMS["plain.csv"]), *options]
+    done = cli([*words, "--draft-curve", written(draft, "draft.csv")])
+    assert (done.exit_code, done.stderr.count("\n")) == (code, 1)
+    assert said in done.stderr
+
+
+def test_a_draft_curve_needs_passes_of_the_target(cli, written):
+    draft = ["--draft-curve", written(DRAFT_BENCH, "draft.json")]
+    done = cli(["cost", *draft])
+    assert done.exit_code == 2
+    assert "--draft-curve needs --verify-curve" in done.stderr
+    done = cli(["cost", "--verify-curve", "-", "--draft-curve", "-"])
+    assert done.exit_code == 2
+    assert "cannot both be standard input" in done.stderr
+
+
 def test_a_block_ends_the_lengths(cli, written):
     words = ["cost", "--verify-curve", written(FORMS["plain.csv"]), "--draft-ms", "2"]
     table = document(cli([*words, "--block", "3", "--json"]))["result"]["costs"][0]["table"]

@@ -93,6 +93,28 @@ def test_a_block_is_paid_once_and_a_lookup_not_at_all(passes, ms):
     assert apart == pytest.approx(ms / passes.ms[0])
 
 
+@given(curves.filter(lambda p: p.tokens[-1] > 1), st.floats(0.01, 5), st.floats(0, 2))
+def test_a_draft_that_reads_is_paid_for_every_token_that_was_verified(passes, first, more):
+    last = passes.tokens[-1]
+    reading = PassTimes((1, last), (first, first + more * (last - 1)))
+    cost, without = pass_cost(passes, reading=reading), pass_cost(passes)
+    assert cost.gammas == without.gammas
+    apart = np.array(cost.round_costs) - np.array(without.round_costs)
+    truth = (first + more * np.array(cost.gammas)) / passes.ms[0]
+    assert apart == pytest.approx(truth, rel=1e-9, abs=1e-9)
+
+
+def test_lengths_end_where_the_draft_was_not_timed():
+    passes, reading = PassTimes((1, 2, 8), (10.0, 11.0, 14.0)), PassTimes((2, 4), (1.0, 2.0))
+    assert pass_cost(passes, reading=reading).gammas == (1, 2, 3)
+    with pytest.raises(gp.DomainError, match="reads 4 tokens after a round of γ 1"):
+        pass_cost(passes, batch=2, reading=PassTimes((5, 8), (1.0, 2.0)))
+
+
+def test_of_repeated_passes_the_median_counts():
+    assert pass_times([(1, 5.0), (1, 6.0), (1, 30.0), (2, 8.0)]) == PassTimes((1, 2), (6.0, 8.0))
+
+
 def test_tokens_of_all_sequences_make_a_cost_for_any_batch():
     passes = PassTimes((1, 4, 8, 16, 32), (10.0, 10.0, 11.0, 14.0, 24.0))
     assert pass_cost(passes, batch=8).round_costs == pytest.approx((14 / 11, 19 / 11, 24 / 11))
