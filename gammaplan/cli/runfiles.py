@@ -47,29 +47,36 @@ def read_runs(path: str) -> RunsFile:
         if first.lstrip()[0] in "{[":
             rows = _json_rows(lines, named(path), blank + 1)
         else:
-            rows = _csv_rows(lines, named(path))
+            rows = _csv_rows(lines, named(path), blank + 1)
         return _understood(rows, named(path))
     finally:
         if path != "-":
             stream.close()
 
 
-def _csv_rows(lines: Iterator[str], source: str) -> Iterator[tuple[str, dict[str, object]]]:
-    header = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+def _csv_rows(
+    lines: Iterator[str], source: str, start: int
+) -> Iterator[tuple[str, dict[str, object]]]:
+    numbered = enumerate(lines, start)
+    at, header = next(
+        ((n, line) for n, line in numbered if line.strip() and not line.startswith("#")), (0, "")
+    )
     delimiter = max(DELIMITERS, key=header.count)
     try:
         names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
         if len(set(names)) < len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise InputError(f"{source}: two columns are called {twice or 'nothing'}")
-        for number, cells in enumerate(csv.reader(lines, delimiter=delimiter), 1):
-            if not any(cell.strip() for cell in cells):
+        rows = csv.reader(lines, delimiter=delimiter)
+        for cells in rows:
+            where = f":{at + rows.line_num}"
+            if not any(cell.strip() for cell in cells) or cells[0].startswith("#"):
                 continue
             if len(cells) != len(names):
                 raise InputError(
-                    f"{source}: row {number} has {len(cells)} cells and the header {len(names)}"
+                    f"{source}{where}: has {len(cells)} cells and the header {len(names)}"
                 )
-            yield f"row {number}", dict(zip(names, cells, strict=True))
+            yield where, dict(zip(names, cells, strict=True))
     except csv.Error as error:
         raise InputError(f"{source}: is not CSV: {error}") from None
 
@@ -82,11 +89,11 @@ def _json_rows(
     try:
         json.loads(first)
     except (ValueError, RecursionError):
-        yield from _records("".join([first, *lines]), source, "record")
+        yield from _records("".join([first, *lines]), source, "")
         return
     for number, line in enumerate(chain([first], lines), start):
         if line.strip():
-            yield from _records(line, f"{source}: line {number}", f"line {number}")
+            yield from _records(line, f"{source}:{number}", f":{number}")
 
 
 def _records(text: str, place: str, where: str) -> Iterator[tuple[str, dict[str, object]]]:
@@ -100,7 +107,7 @@ def _records(text: str, place: str, where: str) -> Iterator[tuple[str, dict[str,
             raise InputError(f"{place}: holds {type(item).__name__}, where a run is an object")
         if str(item.get("schema", "")).startswith("gammaplan."):
             raise InputError(f"{place}: is a gammaplan document; give it as evidence, not as runs")
-        yield (f"{where} {i}" if several else where), _bench(item)
+        yield (f"{where}: record {i}" if several else where), _bench(item)
 
 
 def _bench(record: dict[str, object]) -> dict[str, object]:
@@ -143,9 +150,9 @@ def _understood(rows: Iterator[tuple[str, dict[str, object]]], source: str) -> R
             if column not in fields:
                 fields[column] = field_of(column)
         try:
-            found.append(Row(f"{source}: {where}", figures(row, fields)))
+            found.append(Row(f"{source}{where}", figures(row, fields)))
         except BadRow as error:
-            raise InputError(f"{source}: {where}: {error}") from None
+            raise InputError(f"{source}{where}: {error}") from None
         if len(found) > MAX_RUNS:
             raise InputError(f"{source}: has more than {MAX_RUNS:,} runs")
     if not found:

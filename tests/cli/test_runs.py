@@ -172,7 +172,7 @@ def test_lines_are_counted_from_the_top_of_the_file(cli, tmp_path):
     path.write_text('\n \n{"gamma": 5, "speedup": 1.4}\n{"gamma": 5, "speedup": "fast"}\n')
     done = cli(["cost", "--runs", str(path)])
     assert done.exit_code == 1
-    assert "line 4: speedup is fast" in done.stderr
+    assert "runs.jsonl:4: speedup is fast" in done.stderr
 
 
 def test_only_newlines_end_a_record(cli, tmp_path):
@@ -187,9 +187,27 @@ def test_rows_with_baselines_that_differ_state_none_for_all(cli, tmp_path):
     path.write_text("gamma,baseline_tps,spec_tps\n2,40,50\n3,,55\n5,41,60\n")
     done = cli(["cost", "--runs", str(path)])
     assert done.exit_code == 1
-    assert "row 2: the baseline is missing" in done.stderr
+    assert "runs.csv:3: the baseline is missing" in done.stderr
     path.write_text("gamma,baseline_tps,spec_tps,mean_length\n2,40,50,2\n3,,55,2.5\n")
     assert len(result(cli(["cost", "--runs", str(path), "--json"]))["rows"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\n# timed\ngamma,speedup\n\n3,1.2\n# again\n3\n", ":7: has 1 cells and the header 2"),
+        ("\n# timed\ngamma,speedup\n\n3,1.2\n# again\n3,oops\n", ":7: speedup is oops"),
+        ('\n{"gamma": 3, "speedup": 1.2}\n\n{"gamma": 3}\n', ":4: the speed with speculation"),
+        ('{"gamma": 3, "speedup": 1.2}\n[{"gamma": 3, "speedup": "x"}]\n', ":2: record 1: speedup"),
+        ('[{"gamma": 3, "speedup": 1.2},\n{"gamma": 3}]', ": record 2: the speed with"),
+    ],
+)
+def test_a_bad_run_is_named_by_its_line(cli, tmp_path, text, said):
+    path = tmp_path / "runs.txt"
+    path.write_text(text, encoding="utf-8")
+    done = cli(["plan", "--runs", str(path)])
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert f"runs.txt{said}" in done.stderr
 
 
 def test_many_rows(cli, tmp_path):
