@@ -22,7 +22,7 @@ from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.breakdown import NEAR, Round
 from gammaplan.model.calibration import calibrate
 from gammaplan.model.positions import PerPosition
-from gammaplan.model.runs import Run
+from gammaplan.model.runs import Run, pooled
 
 if TYPE_CHECKING:
     from gammaplan.shapes.parts import Labels
@@ -89,9 +89,13 @@ def _measured(asked: Asked, documents: Sequence[Document], timings: Timings) -> 
 
 
 def _in_use(runs: Sequence[Run], gamma: int | None) -> Run:
-    """The run that is explained: that of --gamma, else the fastest."""
-    same = [run for run in runs if run.gamma == gamma]
-    return max(same or runs, key=lambda run: (run.speedup, -run.gamma))
+    """The run that is explained: that of --gamma, else the fastest; of repeats their mean."""
+    by_length: dict[int, list[Run]] = {}
+    for run in runs:
+        by_length.setdefault(run.gamma, []).append(run)
+    if gamma in by_length:
+        return pooled(by_length[gamma])
+    return max(map(pooled, by_length.values()), key=lambda run: (run.speedup, -run.gamma))
 
 
 def _of_setup(
@@ -106,7 +110,7 @@ def _of_setup(
         tokens = min(max(run.speedup * passes, 1.0), run.gamma + 1.0)
         alpha = f"{alpha_of(tokens, run.gamma):.2f}"
         found.append(finding("mean_length_from_cost", tokens=f"{tokens:.3g}", alpha=alpha))
-        runs = tuple(replace(r, mean_length=tokens) if r is run else r for r in runs)
+        runs = tuple(replace(r, mean_length=tokens) if r.gamma == run.gamma else r for r in runs)
     fit = calibrate(runs, method=asked.method)
     if tokens is None:
         tokens = float(fit.acceptance.expected_tokens(run.gamma))

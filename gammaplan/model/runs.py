@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from gammaplan.errors import DomainError
@@ -134,6 +135,21 @@ def speedups(runs: Iterable[Run]) -> dict[int, float]:
     for run in runs:
         logs.setdefault(run.gamma, []).append(math.log(run.speedup))
     return {gamma: math.exp(math.fsum(own) / len(own)) for gamma, own in sorted(logs.items())}
+
+
+def pooled(runs: Sequence[Run]) -> Run:
+    """Runs of one length as one: the geometric mean of the speedups, means of the other figures."""
+    first, *others = runs
+    if not others:
+        return first
+    known = [tokens for run in runs if (tokens := run.tokens()) is not None]
+    return Run(
+        first.gamma,
+        speedups(runs)[first.gamma],
+        mean_length=fmean(known) if known else None,
+        drafted_per_round=fmean(run.drafted() for run in runs),
+        baseline_repeats=first.baseline_repeats,
+    )
 
 
 def repeated_runs(runs: Iterable[Run]) -> tuple[Repeats, Repeats]:

@@ -97,6 +97,22 @@ def test_repeats_that_differ_are_said_and_widen_the_interval(cli, tmp_path):
         assert after["high"] / after["low"] > before["high"] / before["low"]
 
 
+def test_explain_takes_the_mean_of_repeats_and_not_the_best_of_them(cli, tmp_path):
+    file = tmp_path / "runs.csv"
+    rows = "gamma,speedup,mean_length\n3,1.6,2.5\n3,1.2,2.3\n3,1.35,2.4\n6,1.4,2.9\n"
+    file.write_text(rows, encoding="utf-8")
+    speed = (1.6 * 1.2 * 1.35) ** (1 / 3)
+    part = result(cli(f"explain --runs {file} --gamma 3 --json"))
+    assert part["measured_speedup"] == pytest.approx(speed)
+    assert part["round_cost"] == pytest.approx(2.4 / speed)
+    fastest = result(cli(f"explain --runs {file} --json"))
+    assert fastest["gamma"] == 6  # 1.4 in the mean, above the 1.37 of γ 3
+    timed = result(cli(["explain", "--gamma", "3", "--target-ms", "10", "--draft-ms", "1",
+                        *("--run", "gamma=3,speedup=1.5", "--run", "gamma=3,speedup=1.2"),
+                        "--json"]))  # fmt: skip
+    assert timed["measured_speedup"] == pytest.approx((1.5 * 1.2) ** 0.5)
+
+
 def test_a_baseline_of_its_own_takes_no_noise_from_plain_rows(cli, tmp_path):
     file = tmp_path / "runs.csv"
     file.write_text(
