@@ -236,7 +236,7 @@ def _add(
     if math.isnan(ms):
         raise DomainError(f"the draft's pass over {together} token(s) was not measured")
     if curve.relative and (ms or reading):
-        raise DomainError("its times are relative; a --draft-ms needs passes in ms")
+        raise DomainError("its times are relative; a draft pass needs those of the target in ms")
     cost = pass_cost(
         passes, drafting.kind, draft_ms=ms, batch=together, block=drafting.block, reading=reading
     )
