@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 UNUSED = "not used, priors by engine predicted worse"
 # Which option sets an assumption of a calibration.
+WORTH = 0.98  # × the width of an interval: what leaves more of it narrows nothing
 OPTIONS = {
     "alpha": "--alpha",
     "c": "--c",
@@ -28,6 +29,7 @@ OPTIONS = {
     "decay": "--survival",
     "cost_of_one": "--run",
     "cost_power": "--run",
+    "run_noise": "--runs",
 }
 
 
@@ -134,11 +136,14 @@ def _narrows_runs(
     narrow = predicted(
         found.acceptance, found.cost, [at], [lambda gammas: (spread(measured, gammas),) * 2]
     )
+    width, then_width = _width(ahead, at), _width(narrow, at)
+    if then_width > WORTH * width:
+        return None
     return {
         "figure": "mean_length",
         "option": "--mean-length",
-        "width": _width(ahead, at),
-        "then": _width(narrow, at),
+        "width": width,
+        "then": then_width,
     }
 
 

@@ -70,7 +70,7 @@ def _csv_rows(
         rows = csv.reader(lines, delimiter=delimiter)
         for cells in rows:
             where = f":{at + rows.line_num}"
-            if not any(cell.strip() for cell in cells) or cells[0].startswith("#"):
+            if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(names):
                 raise InputError(

@@ -10,6 +10,7 @@ from gammaplan.model.repeats import ALONE, Repeats, repeats
 from gammaplan.model.runs import Run
 
 TOO_FAST, TOO_SLOW = 1.5, 0.02  # × (γ + 1), and ×: no round is so cheap, no loss so large
+FAR_APART = 50  # ×: repeats of one way to serve do not differ so much
 OWN = ("baseline_tps", "baseline_ms", "speedup")  # with one of these the baseline is the row's own
 WAYS_TO_A_RUN = (
     "--gamma with --speedup, or with --baseline-tps and --spec-tps (or both in ms); "
@@ -34,25 +35,35 @@ def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, fl
     return found
 
 
-def repeats_of(rows: Sequence[Row]) -> Repeats:
-    """How far the γ = 0 rows differ, whose mean is the baseline of the others."""
-    return repeats([_plain(rows, "tps") or _plain(rows, "ms")])
+def plain_repeats(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, Repeats]:
+    """By unit, how far the γ = 0 rows differ whose mean is a baseline; nothing of one given."""
+    if given:
+        return {}
+    return {unit: repeats([values]) for unit in ("tps", "ms") if (values := _plain(rows, unit))}
 
 
 def _plain(rows: Sequence[Row], unit: str) -> list[float]:
     """The speeds of the γ = 0 rows, in tps or ms."""
     plain = [r for r in rows if r.figures.get("gamma") == 0]
     names = (f"baseline_{unit}", f"spec_{unit}")
-    values = [_float(r.figures[n]) for r in plain for n in names if n in r.figures]
+    found = [next((r.figures[n] for n in names if n in r.figures), None) for r in plain]
+    values = [_float(value) for value in found if value is not None]
     if any(not v > 0 for v in values):
         raise InputError(f"{plain[0].where}: the speed without speculation must be above 0")
+    if values and max(values) > FAR_APART * min(values):
+        raise InputError(
+            f"{plain[0].where}: the speeds without speculation (γ 0) are {min(values):.4g} to "
+            f"{max(values):.4g}, more than {FAR_APART} times apart; are all of one unit and set-up?"
+        )
     return values
 
 
-def run_of(row: Mapping[str, object], baseline: Mapping[str, float], plain: Repeats = ALONE) -> Run:
+def run_of(
+    row: Mapping[str, object], baseline: Mapping[str, float], plain: Mapping[str, Repeats]
+) -> Run:
     """The run of one row; `baseline` is the plain speed of rows without their own.
 
-    `plain` is how far the measurements differ that it is the mean of.
+    `plain` is, by unit, how far the measurements differ that it is the mean of.
     """
     gamma = row.get("gamma")
     if not isinstance(gamma, int | float):
@@ -75,8 +86,15 @@ def run_of(row: Mapping[str, object], baseline: Mapping[str, float], plain: Repe
         pooled_rate=_given(row, "pooled_rate"),
         survival=survival if isinstance(survival, tuple) else None,
         drafted_per_round=_given(row, "drafted_per_round"),
-        baseline_repeats=plain if row.keys().isdisjoint(OWN) else ALONE,
+        baseline_repeats=_shared(row, plain),
     )
+
+
+def _shared(row: Mapping[str, object], plain: Mapping[str, Repeats]) -> Repeats | None:
+    """How far the plain runs differ that this row is compared with; None: one of its own."""
+    if not row.keys().isdisjoint(OWN):
+        return None
+    return plain.get("tps" if "spec_tps" in row else "ms", ALONE)
 
 
 def _given(figures: Mapping[str, object], name: str) -> float | None:

@@ -8,14 +8,14 @@ import typer
 
 from gammaplan.cli.flags import RunFlags, tokens_per_second
 from gammaplan.cli.runfiles import Row
-from gammaplan.cli.runmade import baseline_of, repeats_of, run_of
+from gammaplan.cli.runmade import baseline_of, plain_repeats, run_of
 from gammaplan.cli.runrows import FIGURES, file_rows, flag_rows, option_rows
 from gammaplan.cli.values import length
 from gammaplan.data.findings import finding
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.breakdown import CHEAP
 from gammaplan.model.calibration import DEFAULT
-from gammaplan.model.repeats import ALONE, Repeats, run_noise
+from gammaplan.model.repeats import Repeats, noise
 from gammaplan.model.runs import Run, repeated_runs
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_BATCHES = 1_000
 PUBLISHED = DEFAULT.unknown.run_noise
-SHAKY = 2  # × the noise of published runs: repeats that differ by more are said
+SHAKY = 2.5  # × the noise of published runs: repeats that differ by more are said
 
 
 class Batch(NamedTuple):
@@ -62,7 +62,7 @@ def gather_runs(
     for size, of_it in chosen.items():
         try:
             baseline = baseline_of(of_it, flags.baseline)
-            plain = ALONE if flags.baseline else repeats_of(of_it)
+            plain = plain_repeats(of_it, flags.baseline)
             one = _batch(of_it, baseline, plain, size, mine)
         except (InputError, typer.BadParameter) as error:
             if len(chosen) == 1:
@@ -124,7 +124,7 @@ def _picked(
 def _batch(
     rows: Sequence[Row],
     baseline: dict[str, float],
-    plain: Repeats,
+    plain: Mapping[str, Repeats],
     size: float | None,
     mine: set[int],
 ) -> Batch:
@@ -155,12 +155,10 @@ def _findings(runs: Sequence[Run]) -> list[Finding]:
     repeated = [f"γ {g} × {n:,}" for g, n in sorted(counts.items()) if n > 1]
     if repeated:
         found.append(finding("runs_pooled", lengths=", ".join(repeated)))
-    noise = run_noise(PUBLISHED, *repeated_runs(runs))
-    if noise > SHAKY * PUBLISHED:
-        said = finding(
-            "runs_differ", noise=f"{100 * noise:.1f} %", published=f"{100 * PUBLISHED:g} %"
-        )
-        found.append(said)
+    shown = noise(PUBLISHED, *repeated_runs(runs)).run
+    if shown > SHAKY * PUBLISHED:
+        said = {"noise": f"{100 * shown:.1f} %", "published": f"{100 * PUBLISHED:g} %"}
+        found.append(finding("runs_differ", **said))
     cheap = [run for run in runs if (t := run.round_cost) is not None and t < CHEAP]
     if cheap:
         worst = min(cheap, key=lambda run: run.round_cost or 1.0)

@@ -88,8 +88,8 @@ class Subject:
         elif case.cost_shape and case.cost_shape["kind"] in FITTED and not self.priced:
             from gammaplan.model.unmeasured import fitted_spread
 
-            off = case.cost_shape["worst_residual"]
-            found.append(fitted_spread(off, self.given.method))
+            off, noise = case.cost_shape["worst_residual"], case.cost_shape.get("run_noise")
+            found.append(fitted_spread(off, self.given.method, run_noise=noise))
         return found
 
 
@@ -218,6 +218,8 @@ def _with_misses(case: Case, hit_rate: float) -> Case:
     kind = old["kind"] if old else "given"
     price = cost_shape(cost, kind=kind, source=old and old["source"], labels=case.labels)
     price["worst_residual"] = old and old["worst_residual"]
+    if old and "run_noise" in old:
+        price["run_noise"] = old["run_noise"]
     return Case(case.labels, law, shape, cost, price, case.gamma, of_hits=case)
 
 

@@ -88,7 +88,7 @@ class Drafting(NamedTuple):
     block: int | None
     path: str | None
 
-    def reading(self, drafts: Sequence[Curve], curve: Curve) -> PassTimes | None:
+    def reading(self, drafts: Sequence[Curve], curve: Curve) -> Curve | None:
         """The draft's passes that belong to those of the target; None where it reads nothing."""
         if self.path is None:
             return None
@@ -97,7 +97,7 @@ class Drafting(NamedTuple):
         if len(found) != 1:
             named = f" of {_said(curve)}" if _said(curve) else ""
             raise DomainError(f"{len(found)} curves of {self.path} belong to the passes{named}")
-        return found[0].passes
+        return found[0]
 
 
 def drafting_of(
@@ -137,6 +137,8 @@ def verified(
         raise InputError(
             f"{drafting.path}: its times are relative; the draft's passes must be in ms"
         )
+    whose = printable(drafting.path or "")
+    found += [f._replace(origin=whose) for f in _findings(drafts)]
     timed = drafting.ms is not None or drafts
     if not timed and all(curve.draft_ms is None for curve in curves):
         found.append(finding("drafting_not_timed"))
@@ -148,9 +150,14 @@ def verified(
         before, why = len(result["costs"]), ""
         for batch in _batches(curve, batches):
             try:
-                _add(result, curve, passes, batch, drafting, drafting.reading(drafts, curve))
+                reading = drafting.reading(drafts, curve)
+                _add(result, curve, passes, batch, drafting, reading.passes if reading else None)
             except DomainError as error:
                 why = why or str(error)
+                continue
+            if reading and len({curve.key.context, reading.key.context, None}) > 2:
+                at = {"draft": reading.key.context, "target": curve.key.context}
+                found.append(finding("draft_context", **at))
         if why and len(result["costs"]) == before:
             failed.append((_said(curve), why))
     if not result["costs"]:
@@ -158,6 +165,7 @@ def verified(
             failed[0] if failed else ("", f"no curve has a batch of {listed(batches or [])}")
         )
         raise InputError(f"{paths[0]}: {which}{which and ': '}{why}")
+    found = list(dict.fromkeys(found))
     found += [
         finding("curve_without_cost", curve=printable(which), why=why) for which, why in failed
     ]

@@ -232,7 +232,7 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "runs_differ": (
         "warning",
         "repeated runs differ by {noise} (standard deviation), published ones by {published}: the "
-        "interval allows for it, and a smaller difference between two lengths means nothing",
+        "intervals of plan allow for it, and a smaller difference of two lengths means nothing",
     ),
     "round_cheaper_than_pass": (
         "warning",
@@ -333,6 +333,10 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     "in_use_unknown": (
         "note",
         "γ {gamma}, in use, lies outside the measured round costs: what it loses is not known",
+    ),
+    "draft_context": (
+        "note",
+        "the draft's passes were timed at a context of {draft} tokens, the target's at {target}",
     ),
     "passes_pooled": (
         "note",

@@ -16,6 +16,7 @@ from gammaplan.shapes.parts import AcceptanceShape, CostShape, FindingShape, Lab
 LARGEST_DOCUMENT = 64 * 2**20
 SCHEMA = re.compile(r"gammaplan\.([a-z]+)/([0-9]+)")
 VERSION = 1
+FARTHEST = 20  # that a round may be from its fitted cost, a share, or in logarithms
 LONGEST = 16_384  # drafted tokens that a table of costs may reach to: every length is searched
 ADVICE = ("optimum", "plan")  # commands whose `gamma` is an answer
 
@@ -150,6 +151,10 @@ def _number(parameters: LawParameters, name: str) -> float:
 
 def cost_from(shape: CostShape) -> Cost:
     """The law of cost that a document states."""
+    spreads = {"worst_residual": shape["worst_residual"], "run_noise": shape.get("run_noise")}
+    for name, off in spreads.items():
+        if off is not None and not 0 <= off <= FARTHEST:
+            raise DomainError(f"{name} must be from 0 to {FARTHEST}, got {off:g}")
     if shape["table"]:
         from gammaplan.model.cost_tables import TableCost
 

@@ -23,7 +23,7 @@ from gammaplan.model.cost import LinearCost
 from gammaplan.model.cost_tables import PowerCost, drafted_tokens
 from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Observed, Posterior, Prior, Priors, posterior
-from gammaplan.model.repeats import run_noise
+from gammaplan.model.repeats import noise
 from gammaplan.model.runs import FULL, Run, repeated_runs
 from gammaplan.results import Result
 
@@ -47,12 +47,16 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the spread of a prediction depends on: the prior, and which lengths were measured."""
+    """What the spread of a prediction depends on: the prior, and which lengths were measured.
+
+    `shared` is the standard deviation of ln speedup that all runs have in common.
+    """
 
     prior: Prior
     width: float
     speed_runs: tuple[tuple[int, int], ...]  # (gamma, runs)
     length_gammas: tuple[int, ...]
+    shared: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ def calibrate(
     if textbook:
         return _textbook(pooled)
     name, published = priors.choose(method)
-    prior = published.with_noise(run_noise(published.run_noise, *repeated_runs(pooled)))
+    shown = noise(published.run_noise, *repeated_runs(pooled))
+    prior = published.with_noise(shown.run)
     keep = _keep(pooled)
     seen = _observe(pooled, prior, keep)
     fit = posterior(seen, np.array([prior.mean]), 1 / np.square([prior.sd]))
@@ -153,7 +158,7 @@ def calibrate(
     )
     told = "repeated runs" if prior.run_noise > published.run_noise else "published runs"
     assumptions += (Assumption("run_noise", prior.run_noise, told),)
-    measured = Measured(prior, priors.width, counts, given)
+    measured = Measured(prior, priors.width, counts, given, shown.shared)
     return Calibration(acceptance, cost, assumptions, measured)
 
 

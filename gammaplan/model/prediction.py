@@ -69,8 +69,9 @@ def speedup_interval(
     Notes
     -----
     The variance of ln S is linearised at the prior mean, so it depends on
-    which lengths were measured, not on what they said: a further run can only
-    narrow it. Its width is fitted on sources left out (docs/validation.md).
+    which lengths were measured and on how far repeats differ, not on what else
+    they said: a further run that agrees can only narrow it. Its width is fitted on
+    sources left out (docs/validation.md).
 
     Examples
     --------
@@ -113,5 +114,5 @@ def spread(fit: Measured, lengths: Floats) -> Floats:
     gain = own * seen.speed_weight[0]
     left = (1 - gain)[:, None] * by_speed
     variance = np.einsum("gi,ij,gj->g", left, at.covariance[0], left) + own * (1 - gain)
-    total = fit.width * np.sqrt(variance + fit.prior.run_noise**2)
+    total = fit.width * np.sqrt(variance + fit.prior.run_noise**2 + fit.shared**2)
     return np.asarray(total[np.maximum(lengths, 1).astype(np.int64) - 1])

@@ -1,16 +1,19 @@
 r"""The noise of a run, from runs that were repeated.
 
 Runs of one length differ by their noise alone, and so do the plain runs that they are compared
-with; a speedup has both. With :math:`v` the mean square of ln speed about its mean and :math:`n`
-the repeats behind it (measurements less means), each the sum of the runs' and the plain runs', and
-:math:`s` the noise of published runs,
+with. With :math:`v` the mean square of ln speed about its mean, :math:`n` the repeats behind it
+(measurements less means), and :math:`s` the noise of published runs, repeats add
 
 .. math::
-    \sigma^2 = \max\left(s^2, \frac{s^2 + (n + 2) v}{1 + n}\right)
+    e = \max\left(0, \frac{(n + 2) v - n s^2}{n + 1}\right)
 
-The published noise weighs as one repeat, and the 2 makes up for a :math:`v` of few repeats, about
-as Student's t would: on simulated machines the intervals hold their level (``test_coverage.py``).
-Repeats of one session share what changes between sessions, so they can raise the noise alone.
+to :math:`s^2`: the published noise weighs as one repeat, and the 2 makes up for a :math:`v` of few
+repeats, about as Student's t would. A speedup over plain runs of its own has that of the runs and
+that of the plain ones; what was not repeated of the two is taken to differ as the other does. The
+mean of the plain runs is in every speedup, so its own error is shared by all lengths.
+
+On simulated machines the intervals hold their level (``test_coverage.py``). Repeats of one session
+share what changes between sessions, so they can raise the noise alone.
 """
 
 import math
@@ -38,7 +41,7 @@ class Repeats(NamedTuple):
     number: int = 0
 
 
-ALONE = Repeats()  # nothing was repeated
+ALONE = Repeats()  # one measurement: nothing was repeated
 
 
 def repeats(groups: Iterable[Sequence[float]]) -> Repeats:
@@ -77,9 +80,36 @@ def repeats(groups: Iterable[Sequence[float]]) -> Repeats:
     return Repeats(total / count if count else 0.0, count)
 
 
-def run_noise(published: float, runs: Repeats, plain: Repeats) -> float:
-    """Standard deviation of ln speedup from run to run; `published` where no more is seen."""
-    count, square = runs.number + plain.number, runs.square + plain.square
-    if not count:
-        return published
-    return max(published, math.sqrt((published**2 + (count + FEW) * square) / (1 + count)))
+class Noise(NamedTuple):
+    """Standard deviations of ln speedup.
+
+    Parameters
+    ----------
+    run : float
+        From run to run, the plain run that it is compared with included.
+    shared : float
+        Of the plain speed that all runs were compared with.
+    """
+
+    run: float
+    shared: float = 0.0
+
+
+def noise(published: float, runs: Repeats, plain: Repeats | None = None) -> Noise:
+    """The noise that repeats show, at least that of `published` runs.
+
+    `plain` is how far the plain runs differ that all others are compared with; None where every
+    run has a baseline of its own.
+    """
+    own = _excess(published, runs)
+    if plain is None:
+        return Noise(math.sqrt(published**2 + own))
+    base = _excess(published, plain) if plain.number else own
+    own = own if runs.number else base
+    return Noise(math.sqrt(published**2 + own + base), math.sqrt(base / (plain.number + 1)))
+
+
+def _excess(published: float, seen: Repeats) -> float:
+    """The variance that repeats show beyond the published one."""
+    n = seen.number
+    return max(0.0, ((n + FEW) * seen.square - n * published**2) / (n + 1)) if n else 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gammaplan.errors import DomainError
 from gammaplan.model.consistency import contradiction
-from gammaplan.model.repeats import ALONE, Repeats, repeats
+from gammaplan.model.repeats import Repeats, repeats
 
 if TYPE_CHECKING:
     from gammaplan.model.acceptance import Acceptance
@@ -36,8 +36,9 @@ class Run:
         P(first i accepted) for i = 1, 2, ...; used as printed at the positions it covers.
     drafted_per_round : float, optional
         Tokens drafted per round where drafts stop early; gamma otherwise.
-    baseline_repeats : Repeats
-        How far the plain runs differ whose mean `speedup` is relative to: `repeats([speeds])`.
+    baseline_repeats : Repeats, optional
+        How far the plain runs differ whose mean `speedup` is relative to, where other runs are
+        relative to the same: `repeats([speeds])`. None: a baseline of its own.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class Run:
     pooled_rate: float | None = None
     survival: Sequence[float] | None = None
     drafted_per_round: float | None = None
-    baseline_repeats: Repeats = ALONE
+    baseline_repeats: Repeats | None = None
 
     def __post_init__(self) -> None:
         if not (1 <= self.gamma <= LONGEST and self.gamma == int(self.gamma)):
@@ -152,13 +153,14 @@ def pooled(runs: Sequence[Run]) -> Run:
     )
 
 
-def repeated_runs(runs: Iterable[Run]) -> tuple[Repeats, Repeats]:
-    """How far runs of one length differ, and how far the plain runs behind them do."""
+def repeated_runs(runs: Iterable[Run]) -> tuple[Repeats, Repeats | None]:
+    """How far runs of one length differ, and how far the plain runs do that they share."""
     lengths: dict[int, list[float]] = {}
-    plain = {}
+    shared = set()
     for run in runs:
         lengths.setdefault(run.gamma, []).append(run.speedup)
-        plain[id(run.baseline_repeats)] = run.baseline_repeats
-    count = sum(r.number for r in plain.values())
-    square = math.fsum(r.square * r.number for r in plain.values()) / max(count, 1)
-    return repeats(lengths.values()), Repeats(square, count)
+        if run.baseline_repeats is not None:
+            shared.add(run.baseline_repeats)
+    number = sum(r.number for r in shared)
+    square = math.fsum(r.square * r.number for r in shared) / max(number, 1)
+    return repeats(lengths.values()), Repeats(square, number) if shared else None

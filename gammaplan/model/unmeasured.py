@@ -51,10 +51,19 @@ def measured_spread(method: str | None = None, priors: Priors = DEFAULT) -> Spre
 
 
 def fitted_spread(
-    worst_residual: float | None, method: str | None = None, priors: Priors = DEFAULT
+    worst_residual: float | None,
+    method: str | None = None,
+    priors: Priors = DEFAULT,
+    *,
+    run_noise: float | None = None,
 ) -> Spread:
-    """How far one length may lie from a cost fitted to others, in logarithms of its speedup."""
+    """How far one length may lie from a cost fitted to others, in logarithms of its speedup.
+
+    `run_noise` is that of the runs, where they were repeated.
+    """
     _, prior = priors.choose(method)
+    if run_noise is not None:
+        prior = prior.with_noise(max(run_noise, prior.run_noise))
     size = priors.width * max(worst_residual or 0.0, prior.speed_noise)
 
     def spread(gammas: Floats) -> tuple[Floats, Floats]:

@@ -75,6 +75,7 @@ class CostShape(TypedDict):
     table: list[CostRow]
     source: str | None
     worst_residual: float | None
+    run_noise: NotRequired[float]
 
 
 class GammaByC(TypedDict):

@@ -206,3 +206,13 @@ def test_an_optimum_is_evidence_of_its_acceptance_and_its_cost(cli):
     first = cli("optimum --alpha 0.7 --c 0.08 --json").stdout
     again = cli("optimum - --json", input=first)
     assert json.loads(again.stdout)["result"] == json.loads(first)["result"]
+
+
+@pytest.mark.parametrize("name", ["worst_residual", "run_noise"])
+@pytest.mark.parametrize("value", [-1, 21, 1e308])
+def test_a_cost_further_from_its_runs_than_any_can_be_is_refused(cli, write, name, value):
+    cost = {"kind": "fitted", "c": 0.1, name: value}
+    path = write("cost.json", {"schema": "gammaplan.cost/1", "result": {"costs": [cost]}})
+    done = cli(f"plan {path} --alpha 0.7 --json")
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert f"{name} must be from 0 to 20" in done.stderr

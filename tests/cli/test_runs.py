@@ -91,7 +91,8 @@ def test_repeats_that_differ_are_said_and_widen_the_interval(cli, tmp_path):
         (noise,) = (a for a in result(done)["assumptions"] if a["name"] == "run_noise")
         assert noise["source"] == source
     square = math.log(1.25) ** 2  # of three plain runs, ln 40, ln 50 and ln 62.5, two repeats
-    assert noise["value"] == pytest.approx(math.sqrt((0.02**2 + 6 * square) / 5))
+    base = (4 * square - 2 * 0.02**2) / 3  # the runs themselves agree
+    assert noise["value"] == pytest.approx(math.sqrt(0.02**2 + base))
     for before, after in zip(result(calm)["rows"][1:], result(loose)["rows"][1:], strict=True):
         assert after["speedup"] == pytest.approx(before["speedup"], rel=0.02)
         assert after["high"] / after["low"] > before["high"] / before["low"]
@@ -124,6 +125,47 @@ def test_a_baseline_of_its_own_takes_no_noise_from_plain_rows(cli, tmp_path):
     other.write_text("gamma,tps,mean_length\n3,66,2.4\n0,40,\n0,62,\n", encoding="utf-8")
     assert "runs_differ" not in codes(cli(f"plan --runs {other} --baseline-tps 50 --json"))
     assert "runs_differ" in codes(cli(f"plan --runs {other} --json"))
+
+
+def test_a_plain_row_with_both_speeds_counts_once(cli, tmp_path):
+    told = []
+    for text in ("gamma,spec_tps\n0,50\n0,60\n5,80\n",
+                 "gamma,baseline_tps,spec_tps\n0,50,50\n0,60,60\n5,,80\n"):  # fmt: skip
+        file = tmp_path / "runs.csv"
+        file.write_text(text, encoding="utf-8")
+        done = cli(f"plan --runs {file} --json")
+        told += [a["value"] for a in result(done)["assumptions"] if a["name"] == "run_noise"]
+        assert result(done)["narrows"] is None  # an acceptance figure would not help
+    assert told[0] == told[1] > 0.1
+
+
+def test_plain_rows_of_either_unit_are_repeats_of_their_own_runs(cli, tmp_path):
+    file = tmp_path / "runs.csv"
+    rows = "gamma,spec_tps,spec_ms\n0,50,\n0,,18\n0,,25\n5,80,\n3,,12\n"
+    file.write_text(rows, encoding="utf-8")
+    assert "runs_differ" in codes(cli(f"plan --runs {file} --json"))
+
+
+def test_plain_speeds_that_cannot_be_of_one_set_up_are_refused(cli, tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_text("gamma,spec_tps\n0,1e308\n0,1e-308\n5,1.4\n", encoding="utf-8")
+    done = cli(f"plan --runs {file} --json")
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert "runs.csv:2: the speeds without speculation" in done.stderr
+
+
+def test_a_cost_carries_the_noise_of_its_runs_to_a_plan(cli, tmp_path):
+    spans = []
+    for speeds in ((1.5, 1.5), (1.2, 1.875)):
+        rows = [f"{g},{s},{1 + g / 2}\n" for g in (1, 3, 6) for s in speeds]
+        runs, cost = tmp_path / "runs.csv", tmp_path / "cost.json"
+        runs.write_text("gamma,speedup,mean_length\n" + "".join(rows), encoding="utf-8")
+        cost.write_text(cli(f"cost --runs {runs} --json").stdout, encoding="utf-8")
+        plan = cli(f"plan {cost} --alpha 0.7 --json")
+        spans.append([r["high"] / r["low"] for r in result(plan)["rows"][1:] if r["low"]])
+    assert len(spans[0]) == 6
+    assert all(wide > 1.3 * narrow for narrow, wide in zip(*spans, strict=True))
+    assert "run_noise" in json.loads(cost.read_text("utf-8"))["result"]["costs"][0]
 
 
 @pytest.mark.parametrize(
@@ -211,8 +253,8 @@ def test_rows_with_baselines_that_differ_state_none_for_all(cli, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("\n# timed\ngamma,speedup\n\n3,1.2\n# again\n3\n", ":7: has 1 cells and the header 2"),
-        ("\n# timed\ngamma,speedup\n\n3,1.2\n# again\n3,oops\n", ":7: speedup is oops"),
+        ("\n# timed\ngamma,speedup\n\n3,1.2\n\n3\n", ":7: has 1 cells and the header 2"),
+        ("\n# timed\ngamma,speedup\n\n3,1.2\n\n3,oops\n", ":7: speedup is oops"),
         ('\n{"gamma": 3, "speedup": 1.2}\n\n{"gamma": 3}\n', ":4: the speed with speculation"),
         ('{"gamma": 3, "speedup": 1.2}\n[{"gamma": 3, "speedup": "x"}]\n', ":2: record 1: speedup"),
         ('[{"gamma": 3, "speedup": 1.2},\n{"gamma": 3}]', ": record 2: the speed with"),

@@ -158,6 +158,20 @@ def test_a_draft_reads_at_every_batch_of_a_surface(cli, written):
             assert row["round_cost"] == pytest.approx(truth)
 
 
+def test_what_is_odd_about_the_draft_is_said_too(cli, written):
+    target = "context,tokens,ms\n" + "".join(
+        f"{at},{n},{10 + n}\n" for at in (16, 512) for n in (1, 2, 4)
+    )
+    words = ["cost", "--verify-curve", written(target)]
+    draft = written("context,tokens,ms\n512,1,1\n512,1,3\n512,2,2\n512,4,1.5\n", "draft.csv")
+    found = document(cli([*words, "--draft-curve", draft, "--json"]))["warnings"]
+    said = {w["code"]: w for w in found}
+    assert {"passes_pooled", "passes_fall", "draft_context"} <= said.keys()
+    assert said["passes_fall"]["from"].endswith("draft.csv")
+    told = [w["message"] for w in found if w["code"] == "draft_context"]
+    assert told == ["the draft's passes were timed at a context of 512 tokens, the target's at 16"]
+
+
 @pytest.mark.parametrize(
     ("draft", "options", "code", "said"),
     [

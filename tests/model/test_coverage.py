@@ -4,10 +4,12 @@ Set-ups are drawn from the priors' own law, runs with the priors' own noise, so 
 hold what they say: 80 %, a little more for the width that was stretched on real sweeps.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from gammaplan import PowerCost, Run, calibrate
+from gammaplan import PowerCost, Run, calibrate, repeats
 from gammaplan.model.calibration import DEFAULT, EXPLICIT, falling_acceptance, own_variance
 from gammaplan.model.costing import fitted_cost
 from gammaplan.model.planning import predicted
@@ -69,6 +71,47 @@ def test_runs_that_were_repeated(lengths, noise):
         return speedup_interval(calibrate([drawn.run(g) for g in lengths * 3]), GAMMAS)
 
     assert held(intervals, np.random.default_rng(5), noise) == LEVEL
+
+
+class Compared(Drawn):
+    """A set-up whose runs are all compared with the mean of some plain ones."""
+
+    def __init__(self, rng, noise, plain):
+        super().__init__(rng, noise[0])
+        self.plain_noise = noise[1]
+        logs = rng.normal(0, noise[1], plain)
+        self.mean, self.repeats = logs.mean(), repeats([np.exp(logs).tolist()])
+
+    def runs(self, lengths):
+        found = [self.run(g) for g in lengths]
+        off = np.exp(-self.mean)
+        return [replace(r, speedup=r.speedup * off, baseline_repeats=self.repeats) for r in found]
+
+    def again(self, gamma):
+        """What another run over another plain run measures."""
+        return self.speedup(gamma) * np.exp(-self.rng.normal(0, self.plain_noise))
+
+
+NOISES = ((0.12, 0.12), (0.02, 0.12), (0.12, 0.02))  # of the runs, and of the plain ones
+
+
+@pytest.mark.parametrize("lengths", [(3,), (3, 6)])
+@pytest.mark.parametrize(
+    ("noise", "runs", "plain"),
+    [
+        *((n, *k) for n in NOISES for k in ((3, 3), (2, 2), (2, 10), (10, 3))),
+        *((NOISES[0], *k) for k in ((3, 1), (1, 3))),
+    ],
+)
+def test_runs_and_plain_runs_that_were_repeated(lengths, noise, runs, plain):
+    """Where one of both was not repeated it is taken to differ as the other; more is not seen."""
+    rng, inside = np.random.default_rng(7), []
+    for _ in range(SETUPS):
+        drawn = Compared(rng, noise, plain)
+        low, high = speedup_interval(calibrate(drawn.runs(lengths * runs)), GAMMAS)
+        shown = np.array([drawn.again(g) for g in GAMMAS])
+        inside.append((low <= shown) & (shown <= high))
+    assert np.mean(inside) == pytest.approx(0.81, abs=0.07)
 
 
 def test_a_prior_stands_for_the_acceptance():

@@ -1,6 +1,7 @@
 """What repeated runs say of the noise of a run: they can raise it, and leave the lengths' own."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +10,13 @@ from hypothesis import strategies as st
 
 from gammaplan import DomainError, Run, calibrate, speedup_interval
 from gammaplan.model.calibration import DEFAULT, own_variance
-from gammaplan.model.repeats import Repeats, repeats, run_noise
+from gammaplan.model.repeats import ALONE, Repeats, noise, repeats
 
 SPEEDS = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=5)
 PUBLISHED = DEFAULT.unknown.run_noise
 
 
-def noise(runs):
+def assumed(runs):
     """The noise that a calibration took for these runs."""
     return next(a for a in calibrate(runs).assumptions if a.name == "run_noise")
 
@@ -38,33 +39,56 @@ def test_a_speed_that_cannot_be_is_refused(speed):
 
 
 def test_nothing_repeated_is_the_published_noise():
-    assert run_noise(0.02, Repeats(), Repeats()) == 0.02
-    told = noise([Run(3, 1.3), Run(6, 1.2)])
+    for plain in (None, ALONE):
+        assert noise(0.02, ALONE, plain) == (0.02, 0.0)
+    told = assumed([Run(3, 1.3), Run(6, 1.2)])
     assert (told.value, told.source) == (PUBLISHED, "published runs")
 
 
-def test_the_noise_is_of_both_speeds():
-    seen = run_noise(0.02, Repeats(0.01, 4), Repeats(0.0025, 2))
-    assert seen == pytest.approx(math.sqrt((0.02**2 + (6 + 2) * 0.0125) / (6 + 1)))
+def test_runs_with_baselines_of_their_own_have_both_noises_in_them():
+    seen = noise(0.02, Repeats(0.01, 4))
+    assert seen.run**2 == pytest.approx((0.02**2 + (4 + 2) * 0.01) / (4 + 1))
+    assert seen.shared == 0
 
 
-@given(st.floats(0, 1), st.integers(0, 50), st.floats(0, 1), st.integers(0, 50))
-def test_repeats_never_lower_it(square, count, plain, plains):
-    assert run_noise(0.02, Repeats(square, count), Repeats(plain, plains)) >= 0.02
+def test_each_side_is_corrected_by_its_own_repeats_and_the_mean_of_the_plain_is_shared():
+    runs, plain = Repeats(0.01, 1), Repeats(0.0025, 9)
+    own = noise(0.02, runs).run ** 2 - 0.02**2
+    base = noise(0.02, plain).run ** 2 - 0.02**2
+    seen = noise(0.02, runs, plain)
+    assert seen.run**2 == pytest.approx(0.02**2 + own + base)
+    assert seen.shared**2 == pytest.approx(base / 10)
+
+
+def test_what_was_not_repeated_is_taken_to_differ_as_the_other_does():
+    seen = Repeats(0.01, 4)
+    both, runs, plain = noise(0.02, seen, seen), noise(0.02, seen, ALONE), noise(0.02, ALONE, seen)
+    assert runs.run == pytest.approx(both.run)
+    assert plain == pytest.approx(both)
+    assert runs.shared == pytest.approx(both.shared * 5**0.5)  # measured once, not five times
+
+
+@given(st.floats(0, 1), st.integers(0, 50), st.floats(0, 1), st.integers(0, 50), st.booleans())
+def test_repeats_never_lower_it(square, count, plain, plains, own):
+    shared = None if own else Repeats(plain, plains)
+    assert noise(0.02, Repeats(square, count), shared).run >= 0.02
 
 
 def test_many_repeats_are_believed():
     rng = np.random.default_rng(5)
     runs = [Run(g, math.exp(rng.normal(0.2, 0.1))) for g in (3, 6) for _ in range(200)]
-    assert noise(runs).value == pytest.approx(0.1, rel=0.1)
-    assert noise(runs).source == "repeated runs"
+    assert assumed(runs).value == pytest.approx(0.1, rel=0.1)
+    assert assumed(runs).source == "repeated runs"
 
 
-def test_plain_runs_that_differ_count_once_and_widen_the_interval():
+def test_plain_runs_that_differ_widen_the_interval_however_they_are_given():
     steady = [Run(3, 1.3), Run(6, 1.25)]
-    plain = repeats([(50.0, 40.0, 60.0)])
-    shaken = [Run(3, 1.3, baseline_repeats=plain), Run(6, 1.25, baseline_repeats=plain)]
-    assert noise(shaken).value == pytest.approx(run_noise(PUBLISHED, Repeats(), plain))
+    speeds = (50.0, 40.0, 60.0)
+    shaken = [replace(run, baseline_repeats=repeats([speeds])) for run in steady]
+    once = repeats([speeds])
+    shared = [replace(run, baseline_repeats=once) for run in steady]
+    assert assumed(shaken).value == assumed(shared).value
+    assert assumed(shaken).value == pytest.approx(noise(PUBLISHED, ALONE, once).run)
     low, high = speedup_interval(calibrate(steady), range(1, 9))
     wide_low, wide_high = speedup_interval(calibrate(shaken), range(1, 9))
     assert (wide_high / wide_low > 1.1 * high / low).all()
