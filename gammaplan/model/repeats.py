@@ -12,8 +12,8 @@ repeats, about as Student's t would. A speedup over plain runs of its own has th
 that of the plain ones; what was not repeated of the two is taken to differ as the other does. The
 mean of the plain runs is in every speedup, so its own error is shared by all lengths.
 
-On simulated machines the intervals hold their level (``test_coverage.py``). Repeats of one session
-share what changes between sessions, so they can raise the noise alone.
+On simulated machines the intervals hold their level (``test_coverage.py``). Repeats of one hour
+share what changes from day to day, so they can raise the noise alone.
 """
 
 import math
