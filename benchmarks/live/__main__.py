@@ -10,7 +10,9 @@ Build llama.cpp, make the models, predict, measure, compare. What was interrupte
 
 import argparse
 import json
+import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -57,13 +59,24 @@ def main() -> int:
             print(f"skipped: no engine is built in {where}")
         elif args.plan:
             print("\n".join(told(setup, where)))
-        elif args.publish:
+        elif args.publish is not None:
             for path in publish(_newest(where, args.run), args.publish):
                 print(path.relative_to(ROOT))
         else:
             return every_step(where, setup, args.run, args.until)
-    except (OutOfOrder, RuntimeError, FileNotFoundError) as error:
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read has enough, and what is flushed at the end goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (OutOfOrder, RuntimeError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()
+        program, *words = map(str, error.cmd)
+        what = " ".join([Path(program).name, *words[:3]])
+        why = f": {said[-1]}" if said else ""
+        print(f"Error: {what} … ended with {error.returncode}{why}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted: --run N goes on", file=sys.stderr)
@@ -89,7 +102,11 @@ def told(setup: Setup, where: Path) -> list[str]:
 
 def every_step(where: Path, setup: Setup, number: str | None, until: str | None) -> int:
     """The five steps, in their order; 1 where logs and metrics do not agree."""
-    print("\n".join(told(setup, where)), flush=True)
+    run = None if number is None else _named(where, setup, number)
+    if run is None:
+        print("\n".join(told(setup, where)), flush=True)
+    if not plot.possible():
+        print("no plot will be drawn: pip install '.[plot]'", file=sys.stderr, flush=True)
     where.mkdir(parents=True, exist_ok=True)
     timed("1 build", lambda: engine.build(where))
     if until == "build":
@@ -97,7 +114,7 @@ def every_step(where: Path, setup: Setup, number: str | None, until: str | None)
     made = timed("2 models", lambda: models.make(where))
     if until == "models":
         return 0
-    run = _opened(where, setup, number)
+    run = run or _new(where, setup)
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     record |= {"machine": engine.machine(), "engine": engine.version(where), "models": made}
     print(f"run {run.name}: {run}", flush=True)
@@ -117,9 +134,9 @@ def every_step(where: Path, setup: Setup, number: str | None, until: str | None)
         return 0
     comparison = timed("5 compare", lambda: compare(setup, run))
     write(run, comparison)
-    if not plot.draw(predictions, comparison, run / "plot.png"):
-        print("no plot: matplotlib is not installed", file=sys.stderr)
-    print("\n".join([*by_length(comparison), "", *summary(comparison)]))
+    if plot.possible():
+        plot.draw(predictions, comparison, run / "plot.png")
+    print("\n".join([*by_length(comparison), "", *summary(comparison)]), flush=True)
     wrong = [server for server in comparison["servers"] if server["differ"]]
     for server in wrong:
         print(f"the log and the metrics of {server['server']} differ: {server}")
@@ -135,17 +152,22 @@ def timed(step: str, work: Callable[[], T]) -> T:
     return found
 
 
-def _opened(where: Path, setup: Setup, number: str | None) -> Path:
-    """The folder of the run that was named, to go on with, or of a new one."""
+def _named(where: Path, setup: Setup, number: str) -> Path:
+    """The folder of a run to go on with."""
+    run = where / "runs" / number
+    if not number.isdecimal() or not (run / "run.json").exists():
+        raise FileNotFoundError(f"there is no run {number} in {where / 'runs'}")
+    made = json.loads((run / "run.json").read_text(encoding="utf-8"))["setup"]
+    if made["name"] != setup.name:
+        raise FileNotFoundError(f"run {number} is a {made['name']} one")
+    if made != json.loads(json.dumps(setup.as_json())):
+        raise FileNotFoundError(f"run {number} is of another design; begin a new one")
+    return run
+
+
+def _new(where: Path, setup: Setup) -> Path:
+    """The folder of a new run."""
     runs = where / "runs"
-    if number is not None:
-        run = runs / number
-        if not (run / "run.json").exists():
-            raise FileNotFoundError(f"there is no run {number} in {runs}")
-        size = json.loads((run / "run.json").read_text(encoding="utf-8"))["setup"]["name"]
-        if size != setup.name:
-            raise FileNotFoundError(f"run {number} is a {size} one")
-        return run
     taken = [int(p.name) for p in runs.glob("*") if p.name.isdecimal()]
     run = runs / str(max(taken, default=0) + 1)
     run.mkdir(parents=True)

@@ -1,17 +1,21 @@
 """The picture of step 5: speedups measured and calibrated as points, predictions as lines."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 COLOURS = {"one": "#0072b2", "two": "#d55e00", "bench": "#009e73", "passes": "#8a6fb0"}
 
 
-def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) -> bool:
-    """One panel a configuration; False where matplotlib is not installed."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        return False
+def possible() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) -> None:
+    """One panel a configuration."""
+    import matplotlib as mpl
+
     mpl.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
@@ -69,4 +73,3 @@ def draw(predictions: dict[str, Any], comparison: dict[str, Any], file: Path) ->
     )
     figure.savefig(file, dpi=90)
     plt.close(figure)
-    return True

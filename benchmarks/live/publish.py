@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,10 @@ def picture(folder: Path) -> list[str]:
 
 def publish(run: Path, name: str) -> list[Path]:
     """Copy a run's data to results/<name>, its logs to the tests, and rewrite the page's block."""
+    if not re.fullmatch(r"[\w-][\w.-]*", name):
+        raise RuntimeError(f"a name of results is one folder, as 2026-11-30, got {name}")
+    if find_spec("cogapp") is None:
+        raise RuntimeError("publishing rewrites a page with cog: pip install '.[dev]'")
     target = RESULTS / name
     target.mkdir(parents=True, exist_ok=True)
     for file in ("run.json", "predictions.json", "comparison.json", "plot.png"):

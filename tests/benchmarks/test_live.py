@@ -1,6 +1,8 @@
 """benchmarks/live: predictions come first, and what is made of the records is what they say."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -382,3 +384,67 @@ def test_the_worst_regret_stands_first_and_every_way_has_its_line():
         "| one, drift taken out | 0.0 / 0.0 | 6 of 6 |",
         "| one, where the repetition was off by less than 5 % (2 of 3) | 0.0 / 0.0 | 4 of 4 |",
     ]
+
+
+@pytest.fixture
+def live(monkeypatch, tmp_path, capsys):
+    """The command, in a folder of its own, where a build would be noticed."""
+    from benchmarks.live import __main__ as command
+
+    monkeypatch.setenv("GAMMAPLAN_LIVE", str(tmp_path))
+    monkeypatch.setattr(command.signal, "signal", lambda *_: None)
+
+    def build(_):
+        raise AssertionError("a build was begun")
+
+    monkeypatch.setattr(command.engine, "build", build)
+
+    def call(*words):
+        monkeypatch.setattr("sys.argv", ["live", *words])
+        return command.main(), capsys.readouterr().err
+
+    return call
+
+
+def old_run(folder, setup):
+    (folder / "runs/1").mkdir(parents=True)
+    (folder / "runs/1/run.json").write_text(json.dumps({"setup": setup}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", ["99", "-1", "abc", ".."])
+def test_a_run_that_is_not_there_is_refused_before_the_build(live, number):
+    code, said = live(f"--run={number}")
+    assert code == 1
+    assert said.startswith(f"Error: there is no run {number} in ")
+
+
+def test_a_run_of_another_size_or_design_is_refused_before_the_build(live, tmp_path):
+    from benchmarks.live.design import FULL, SMALL
+
+    old_run(tmp_path, FULL.as_json() | {"calibrations": 2})
+    assert live("--run", "1") == (1, "Error: run 1 is of another design; begin a new one\n")
+    assert live("--run", "1", "--small") == (1, "Error: run 1 is a full one\n")
+    (tmp_path / "runs/1/run.json").write_text(json.dumps({"setup": SMALL.as_json()}))
+    with pytest.raises(AssertionError, match="a build was begun"):
+        live("--run", "1", "--small")
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", ".", ""])
+def test_results_have_a_name_of_one_folder(live, tmp_path, name):
+    from benchmarks.live.publish import publish
+
+    with pytest.raises(RuntimeError, match="one folder"):
+        publish(tmp_path, name)
+
+
+def test_a_program_that_fails_is_named_in_one_line(live, monkeypatch):
+    from benchmarks.live import __main__ as command
+
+    def build(_):
+        words = [sys.executable, "-c", "import sys; sys.exit('no such package')", "-q", "more"]
+        subprocess.run(words, check=True, capture_output=True)
+
+    monkeypatch.setattr(command.engine, "build", build)
+    code, said = live()
+    assert code == 1
+    assert said.splitlines()[-1].endswith("-q … ended with 1: no such package")
