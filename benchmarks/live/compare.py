@@ -12,6 +12,7 @@ from benchmarks.live.predict import FROM, gammaplan, logged, of, paired, speed, 
 from benchmarks.live.repeat import floor, held, parts, repeats, spread, without_drift
 
 Record = dict[str, Any]
+PARTS = ("errors", "tokens", "cost")  # of a speedup, and of its two parts
 
 
 def speedups(measured: list[Record], cell: Cell, way: Way, target: Way) -> list[float]:
@@ -198,7 +199,7 @@ def summary(comparison: Record) -> Iterable[str]:
     for name, meaning in FROM.items():
         plans = [row["plans"][name] for row in rows]
         lost = [100 * p["regret"] for p in plans]
-        off = [spread([e for p in plans for e in p[key].values()]) for key in OF]
+        off = [spread([e for p in plans for e in p[key].values()]) for key in PARTS]
         yield (
             f"| {name}: {meaning} | {median(lost):.1f} / {mean(lost):.1f} / {max(lost):.1f} | "
             + " | ".join(off)
@@ -206,9 +207,6 @@ def summary(comparison: Record) -> Iterable[str]:
         )
     yield ""
     yield from floor(rows)
-
-
-OF = ("errors", "tokens", "cost")  # of a speedup, and of its two parts
 
 
 def by_length(comparison: Record) -> Iterable[str]:

@@ -15,9 +15,8 @@ from benchmarks.live.design import HERE, ROOT
 RESULTS = HERE / "results"
 SAMPLES = ROOT / "tests" / "data" / "live"
 PAGE = ROOT / "docs" / "validation.md"
-SAMPLED = (  # servers whose logs go to the tests
-    *("q4_1-8", "q2_k-3", "ngram-8", "ngram-f32-1", "ngram-f32-3"),
-)
+# Servers whose logs go to the tests.
+SAMPLED = ("q4_1-8", "q2_k-3", "ngram-8", "ngram-f32-1", "ngram-f32-3")
 
 
 def latest() -> Path | None:

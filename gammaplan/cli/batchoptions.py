@@ -1,6 +1,7 @@
 """The options about batch sizes and engines, of cost and plan."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -104,3 +105,12 @@ MtpLayers = Annotated[
         rich_help_panel=ENGINE,
     ),
 ]
+
+
+class Curves(NamedTuple):
+    """The options of timed passes: files, batch sizes, the tokens of a block."""
+
+    paths: Sequence[str]
+    draft_path: str | None
+    batches: Sequence[int] | None
+    block: int | None

@@ -53,15 +53,14 @@ def cost(
 
     out = Output.of(*output)
     asked = Asked(files or [], times, gamma, runs, method, pick)
+    curves = b.Curves(verify_curve or [], draft_curve, batch, block)
     if estimate.any:
         from gammaplan.cli.estimated import answered_by_shapes
 
-        timed = [*(verify_curve or []), *([draft_curve] if draft_curve else [])]
-        done = answered_by_shapes(asked, estimate, timed or None, batch, block)
-    elif verify_curve or draft_curve or batch or block:
-        from gammaplan.cli.verifying import Curves, answered_by_curves
+        done = answered_by_shapes(asked, estimate, curves)
+    elif any(curves):
+        from gammaplan.cli.verifying import answered_by_curves
 
-        curves = Curves(verify_curve or [], draft_curve, batch, block)
         done = answered_by_curves(asked, curves)
     else:
         done = answered(asked)

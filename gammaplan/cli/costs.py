@@ -18,8 +18,7 @@ from gammaplan.errors import Finding
 from gammaplan.model.calibration import DEFAULT, calibrate
 from gammaplan.model.cost import LinearCost
 from gammaplan.model.costing import FittedCost, fitted_cost, pooled_costs
-from gammaplan.model.repeats import noise
-from gammaplan.model.runs import Run, repeated_runs
+from gammaplan.model.runs import Run, run_noise
 
 if TYPE_CHECKING:
     from gammaplan.shapes.planning import CostResult, CostTerm, TextbookCost
@@ -155,7 +154,7 @@ def _of_setup(
     worst = 0.0 if fit.curved else max(abs(r) for r in fit.residuals)
     shape["worst_residual"] = worst if len(costs) > 1 else None
     published = DEFAULT.choose(method)[1].run_noise
-    if (shown := noise(published, *repeated_runs(setup.runs)).run) > published:
+    if (shown := run_noise(setup.runs, published).run) > published:
         shape["run_noise"] = shown
     if len(costs) < 3 and not fit.timed:
         found.append(finding("line_from_prior", lengths=len(costs)))

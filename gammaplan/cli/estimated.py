@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from gammaplan.cli.batchoptions import Curves
 from gammaplan.cli.estimateoptions import EstimateFlags
 from gammaplan.cli.modelled import (
     BLOCK,
@@ -43,17 +44,12 @@ LONGEST, CONTEXT, LEAST = 32, 4096, 0.001
 SHOWN = (1, 2, 3, 5, 9, 17, 33)
 
 
-def answered_by_shapes(
-    asked: "Asked",
-    flags: EstimateFlags,
-    curves: Sequence[str] | None,
-    batches: Sequence[int] | None,
-    block: int | None,
-) -> "Answered":
+def answered_by_shapes(asked: "Asked", flags: EstimateFlags, curves: Curves) -> "Answered":
     """The cost that shapes and a device make, and the account of its inputs."""
     from gammaplan.cli.setups import Answered
 
     _check(asked, flags, curves)
+    batches, block = curves.batches, curves.block
     config = read_model(flags.target or "", flags.parameters)
     context = _context(config, flags)
     device = device_of(flags)
@@ -89,16 +85,17 @@ def answered_by_shapes(
     return Answered(result, given, sources, _findings(result))
 
 
-def _check(asked: "Asked", flags: EstimateFlags, curves: Sequence[str] | None) -> None:
+def _check(asked: "Asked", flags: EstimateFlags, curves: Curves) -> None:
     if flags.target is None:
         first = next(n for n, v in zip(flags._fields, flags, strict=True) if v is not None)
         raise typer.BadParameter(f"--{first.replace('_', '-')} needs --target FILE: a config.json")
     times = asked.times._replace(target_ms=None)
-    stated = (*times, asked.gamma, *asked.runs, *(asked.files or ()), *(curves or ()))
+    timed = (*curves.paths, curves.draft_path)
+    stated = (*times, asked.gamma, *asked.runs, *(asked.files or ()), *timed)
     if asked.pick or any(value is not None for value in stated):
         raise typer.BadParameter(
-            "--target estimates every round cost; leave out runs, evidence, --verify-curve, --pick "
-            "and every timing but --target-ms, which calibrates the estimate"
+            "--target estimates every round cost; leave out runs, evidence, --verify-curve, "
+            "--draft-curve, --pick and every timing but --target-ms, which calibrates the estimate"
         )
     if flags.target == flags.draft == "-":
         raise typer.BadParameter("--target and --draft cannot both be standard input")

@@ -22,7 +22,7 @@ from gammaplan.model.acceptance import Acceptance, Geometric
 from gammaplan.model.breakdown import NEAR, Round
 from gammaplan.model.calibration import calibrate
 from gammaplan.model.positions import PerPosition
-from gammaplan.model.runs import Run, pooled
+from gammaplan.model.runs import Run, by_length, pooled
 
 if TYPE_CHECKING:
     from gammaplan.shapes.parts import Labels
@@ -90,12 +90,10 @@ def _measured(asked: Asked, documents: Sequence[Document], timings: Timings) -> 
 
 def _in_use(runs: Sequence[Run], gamma: int | None) -> Run:
     """The run that is explained: that of --gamma, else the fastest; of repeats their mean."""
-    by_length: dict[int, list[Run]] = {}
-    for run in runs:
-        by_length.setdefault(run.gamma, []).append(run)
-    if gamma in by_length:
-        return pooled(by_length[gamma])
-    return max(map(pooled, by_length.values()), key=lambda run: (run.speedup, -run.gamma))
+    every = {length: pooled(same) for length, same in by_length(runs).items()}
+    if gamma in every:
+        return every[gamma]
+    return max(every.values(), key=lambda run: (run.speedup, -run.gamma))
 
 
 def _of_setup(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gammaplan.shapes.planning import AssumptionShape, NarrowShape
 
 UNUSED = "not used, priors by engine predicted worse"
-# Which option sets an assumption of a calibration.
 WORTH = 0.98  # × the width of an interval: what leaves more of it narrows nothing
+# Which option sets an assumption of a calibration.
 OPTIONS = {
     "alpha": "--alpha",
     "c": "--c",

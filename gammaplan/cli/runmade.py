@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gammaplan.cli.runfiles import Row
 from gammaplan.cli.runrows import SPEEDS
@@ -18,59 +19,64 @@ WAYS_TO_A_RUN = (
 )
 
 
-def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, float]:
+class Baseline(NamedTuple):
+    """The plain speed of rows without their own, by name, and how far its repeats differ."""
+
+    speeds: dict[str, float]
+    repeats: dict[str, Repeats]
+
+
+def baseline_of(rows: Sequence[Row], given: Mapping[str, float]) -> Baseline:
     """The plain speed for rows without their own: the one given, else that of the γ = 0 rows.
 
     Where there are neither and every row has the same baseline, that one: it is known then.
     """
-    found = dict(given)
-    for unit in ("tps", "ms") if not found else ():
+    found = Baseline(dict(given), {})
+    if given:
+        return found
+    for unit in ("tps", "ms"):
         if values := _plain(rows, unit):
-            found[f"baseline_{unit}"] = math.exp(math.fsum(map(math.log, values)) / len(values))
-    if not found:
+            name = f"baseline_{unit}"
+            found.speeds[name] = math.exp(math.fsum(map(math.log, values)) / len(values))
+            found.repeats[name] = repeats([values])
+    if not found.speeds:
         stated = ((n, _float(r.figures[n])) for r in rows for n in SPEEDS[::2] if n in r.figures)
         first = next(stated, ("", 0.0))
         if first[0].startswith("baseline") and all(one == first for one in stated):
-            found = dict([first])
+            found.speeds.update([first])
     return found
-
-
-def plain_repeats(rows: Sequence[Row], given: Mapping[str, float]) -> dict[str, Repeats]:
-    """By unit, how far the γ = 0 rows differ whose mean is a baseline; nothing of one given."""
-    if given:
-        return {}
-    return {unit: repeats([values]) for unit in ("tps", "ms") if (values := _plain(rows, unit))}
 
 
 def _plain(rows: Sequence[Row], unit: str) -> list[float]:
     """The speeds of the γ = 0 rows, in tps or ms."""
-    plain = [r for r in rows if r.figures.get("gamma") == 0]
     names = (f"baseline_{unit}", f"spec_{unit}")
-    found = [next((r.figures[n] for n in names if n in r.figures), None) for r in plain]
-    values = [_float(value) for value in found if value is not None]
-    if any(not v > 0 for v in values):
-        raise InputError(f"{plain[0].where}: the speed without speculation must be above 0")
-    if values and max(values) > FAR_APART * min(values):
-        raise InputError(
-            f"{plain[0].where}: the speeds without speculation (γ 0) are {min(values):.4g} to "
-            f"{max(values):.4g}, more than {FAR_APART} times apart; are all of one unit and set-up?"
-        )
-    return values
+    found: dict[int, float] = {}
+    for i, row in enumerate(rows):
+        name = next((n for n in names if n in row.figures), None)
+        if name is None or row.figures.get("gamma") != 0:
+            continue
+        found[i] = _float(row.figures[name])
+        if not found[i] > 0:
+            raise InputError(f"{row.where}: the speed without speculation must be above 0")
+    if found:
+        low, high = min(found.values()), max(found, key=found.__getitem__)
+        if found[high] > FAR_APART * low:
+            raise InputError(
+                f"{rows[high].where}: the speeds without speculation (γ 0) are {low:.4g} to "
+                f"{found[high]:.4g}, more than {FAR_APART} times apart; are all of one unit and "
+                "set-up?"
+            )
+    return list(found.values())
 
 
-def run_of(
-    row: Mapping[str, object], baseline: Mapping[str, float], plain: Mapping[str, Repeats]
-) -> Run:
-    """The run of one row; `baseline` is the plain speed of rows without their own.
-
-    `plain` is, by unit, how far the measurements differ that it is the mean of.
-    """
+def run_of(row: Mapping[str, object], baseline: Baseline) -> Run:
+    """The run of one row; `baseline` is the plain speed of rows without their own."""
     gamma = row.get("gamma")
     if not isinstance(gamma, int | float):
         raise DomainError("the draft length (gamma) is missing")
     if gamma != int(gamma):
         raise DomainError(f"gamma must be a whole number, got {gamma:g}")
-    speed = _speedup(row, baseline)
+    speed = _speedup(row, baseline.speeds)
     if speed > TOO_FAST * (gamma + 1) or speed < TOO_SLOW:
         raise DomainError(
             f"a speedup of {speed:.4g} at gamma {gamma:g} cannot be (a round emits at most "
@@ -86,15 +92,15 @@ def run_of(
         pooled_rate=_given(row, "pooled_rate"),
         survival=survival if isinstance(survival, tuple) else None,
         drafted_per_round=_given(row, "drafted_per_round"),
-        baseline_repeats=_shared(row, plain),
+        baseline_repeats=_shared(row, baseline),
     )
 
 
-def _shared(row: Mapping[str, object], plain: Mapping[str, Repeats]) -> Repeats | None:
+def _shared(row: Mapping[str, object], baseline: Baseline) -> Repeats | None:
     """How far the plain runs differ that this row is compared with; None: one of its own."""
     if not row.keys().isdisjoint(OWN):
         return None
-    return plain.get("tps" if "spec_tps" in row else "ms", ALONE)
+    return baseline.repeats.get("baseline_tps" if "spec_tps" in row else "baseline_ms", ALONE)
 
 
 def _given(figures: Mapping[str, object], name: str) -> float | None:

@@ -1,6 +1,5 @@
 """From options, --run and --runs to measured runs, batch by batch; for cost, plan and explain."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,15 +7,14 @@ import typer
 
 from gammaplan.cli.flags import RunFlags, tokens_per_second
 from gammaplan.cli.runfiles import Row
-from gammaplan.cli.runmade import baseline_of, plain_repeats, run_of
+from gammaplan.cli.runmade import Baseline, baseline_of, run_of
 from gammaplan.cli.runrows import FIGURES, file_rows, flag_rows, option_rows
 from gammaplan.cli.values import length
 from gammaplan.data.findings import finding
 from gammaplan.errors import DomainError, Finding, InputError
 from gammaplan.model.breakdown import CHEAP
 from gammaplan.model.calibration import DEFAULT
-from gammaplan.model.repeats import Repeats, noise
-from gammaplan.model.runs import Run, repeated_runs
+from gammaplan.model.runs import Run, by_length, run_noise
 
 if TYPE_CHECKING:
     from gammaplan.shapes.parts import Labels
@@ -58,12 +56,11 @@ def gather_runs(
     by_size = _by_size(rows)
     batch, others = _picked(pick, by_size)
     chosen = by_size if batch is None else {batch: by_size[batch]}
-    batches, baseline = [], {}
+    batches, baseline = [], Baseline({}, {})
     for size, of_it in chosen.items():
         try:
             baseline = baseline_of(of_it, flags.baseline)
-            plain = plain_repeats(of_it, flags.baseline)
-            one = _batch(of_it, baseline, plain, size, mine)
+            one = _batch(of_it, baseline, size, mine)
         except (InputError, typer.BadParameter) as error:
             if len(chosen) == 1:
                 raise
@@ -74,7 +71,7 @@ def gather_runs(
         found += [f._replace(origin=origin) for f in _findings(one.runs)]
     if not batches:
         raise InputError(f"no batch of the runs can be used: {found[-1].message}")
-    inputs, sources = _account(flags, batches, baseline if len(chosen) == 1 else {})
+    inputs, sources = _account(flags, batches, baseline.speeds if len(chosen) == 1 else {})
     return Measurements(batches, others, inputs, sources, found)
 
 
@@ -121,19 +118,13 @@ def _picked(
     return float(size), others
 
 
-def _batch(
-    rows: Sequence[Row],
-    baseline: dict[str, float],
-    plain: Mapping[str, Repeats],
-    size: float | None,
-    mine: set[int],
-) -> Batch:
+def _batch(rows: Sequence[Row], baseline: Baseline, size: float | None, mine: set[int]) -> Batch:
     runs = []
     for row in rows:
         if row.figures.get("gamma") == 0:
             continue
         try:
-            runs.append(run_of(row.figures, baseline, plain))
+            runs.append(run_of(row.figures, baseline))
         except DomainError as error:
             kind: type[Exception] = typer.BadParameter if id(row) in mine else InputError
             raise kind(f"{row.where}: {error}") from None
@@ -142,7 +133,7 @@ def _batch(
             raise InputError("every run drafted trees, and no chain is among them")
         raise InputError(f"{rows[0].where}: only the baseline (γ 0) is there, and no run beside it")
     labels: Labels = {} if size is None else {"batch": _whole(size)}
-    return Batch(labels, tuple(runs), tokens_per_second(baseline))
+    return Batch(labels, tuple(runs), tokens_per_second(baseline.speeds))
 
 
 def _whole(size: float) -> int | float:
@@ -151,11 +142,10 @@ def _whole(size: float) -> int | float:
 
 def _findings(runs: Sequence[Run]) -> list[Finding]:
     found = []
-    counts = Counter(run.gamma for run in runs)
-    repeated = [f"γ {g} × {n:,}" for g, n in sorted(counts.items()) if n > 1]
+    repeated = [f"γ {g} × {len(same):,}" for g, same in by_length(runs).items() if len(same) > 1]
     if repeated:
         found.append(finding("runs_pooled", lengths=", ".join(repeated)))
-    shown = noise(PUBLISHED, *repeated_runs(runs)).run
+    shown = run_noise(runs, PUBLISHED).run
     if shown > SHAKY * PUBLISHED:
         said = {"noise": f"{100 * shown:.1f} %", "published": f"{100 * PUBLISHED:g} %"}
         found.append(finding("runs_differ", **said))

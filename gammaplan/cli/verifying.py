@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from gammaplan.cli.batchoptions import Curves
 from gammaplan.cli.curvefiles import Curve, read_curves
 from gammaplan.data.findings import finding
 from gammaplan.documents.writing import cost_shape
@@ -28,15 +29,6 @@ KINDS: Mapping[DraftKind, str] = {
     "one-pass": "one draft pass for all tokens",
     "lookup": "looked up, no draft pass",
 }
-
-
-class Curves(NamedTuple):
-    """The options of timed passes: files, batch sizes, the tokens of a block."""
-
-    paths: Sequence[str]
-    draft_path: str | None
-    batches: Sequence[int] | None
-    block: int | None
 
 
 def answered_by_curves(asked: "Asked", curves: Curves) -> "Answered":
@@ -101,7 +93,7 @@ class Drafting(NamedTuple):
 
 
 def drafting_of(
-    method: str | None, ms: float | None, block: int | None, path: str | None = None
+    method: str | None, ms: float | None, block: int | None, path: str | None
 ) -> Drafting:
     """The kind of a draft by its method: token after token where it is not known."""
     plain = (method or "").lower()
@@ -148,24 +140,25 @@ def verified(
         passes = _with_target(curve, target_ms)
         result["curves"].append(_curve_shape(curve, passes))
         before, why = len(result["costs"]), ""
+        try:
+            reading = drafting.reading(drafts, curve)
+        except DomainError as error:
+            failed.append((_said(curve), str(error)))
+            continue
         for batch in _batches(curve, batches):
             try:
-                reading = drafting.reading(drafts, curve)
                 _add(result, curve, passes, batch, drafting, reading.passes if reading else None)
             except DomainError as error:
                 why = why or str(error)
-                continue
-            if reading and len({curve.key.context, reading.key.context, None}) > 2:
-                at = {"draft": reading.key.context, "target": curve.key.context}
-                found.append(finding("draft_context", **at))
-        if why and len(result["costs"]) == before:
+        if len(result["costs"]) > before:
+            found += [said for said in _contexts(curve, reading) if said not in found]
+        elif why:
             failed.append((_said(curve), why))
     if not result["costs"]:
         which, why = (
             failed[0] if failed else ("", f"no curve has a batch of {listed(batches or [])}")
         )
         raise InputError(f"{paths[0]}: {which}{which and ': '}{why}")
-    found = list(dict.fromkeys(found))
     found += [
         finding("curve_without_cost", curve=printable(which), why=why) for which, why in failed
     ]
@@ -200,6 +193,14 @@ def _findings(curves: Sequence[Curve]) -> list[Finding]:
     if steps := sorted({step.tokens for c in curves for step in c.passes.steps}):
         found.append(finding("pass_steps", tokens=listed(steps)))
     return found
+
+
+def _contexts(curve: Curve, reading: Curve | None) -> list[Finding]:
+    """What to know where the draft was timed at another context than its target."""
+    target, draft = curve.key.context, reading and reading.key.context
+    if target is None or draft is None or target == draft:
+        return []
+    return [finding("draft_context", draft=draft, target=target)]
 
 
 def _with_target(curve: Curve, target_ms: float | None) -> PassTimes:

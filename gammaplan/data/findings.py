@@ -231,8 +231,9 @@ FINDINGS: dict[str, tuple[Level, str]] = {
     ),
     "runs_differ": (
         "warning",
-        "repeated runs differ by {noise} (standard deviation), published ones by {published}: the "
-        "intervals of plan allow for it, and a smaller difference of two lengths means nothing",
+        "repeats show a noise of {noise} in the speedup of a run, plain runs and what few repeats "
+        "hide included, where published runs show {published}: the intervals of plan allow for it, "
+        "and a smaller difference of two lengths means nothing",
     ),
     "round_cheaper_than_pass": (
         "warning",

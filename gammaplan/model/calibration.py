@@ -23,8 +23,7 @@ from gammaplan.model.cost import LinearCost
 from gammaplan.model.cost_tables import PowerCost, drafted_tokens
 from gammaplan.model.positions import PerPosition
 from gammaplan.model.posterior import Observed, Posterior, Prior, Priors, posterior
-from gammaplan.model.repeats import noise
-from gammaplan.model.runs import FULL, Run, repeated_runs
+from gammaplan.model.runs import FULL, Run, run_noise
 from gammaplan.results import Result
 
 DEFAULT = Priors(
@@ -126,25 +125,25 @@ def calibrate(
     >>> decide(fitted.acceptance, fitted.cost, max_gamma=8).gamma
     3
     """
-    pooled = sorted(runs, key=lambda run: run.gamma)
-    if not pooled:
+    ordered = sorted(runs, key=lambda run: run.gamma)
+    if not ordered:
         raise DomainError("calibrate needs at least one run")
     if textbook:
-        return _textbook(pooled)
+        return _textbook(ordered)
     name, published = priors.choose(method)
-    shown = noise(published.run_noise, *repeated_runs(pooled))
+    shown = run_noise(ordered, published.run_noise)
     prior = published.with_noise(shown.run)
-    keep = _keep(pooled)
-    seen = _observe(pooled, prior, keep)
+    keep = _keep(ordered)
+    seen = _observe(ordered, prior, keep)
     fit = posterior(seen, np.array([prior.mean]), 1 / np.square([prior.sd]))
     a, d, k, p = (float(x) for x in fit.theta[0])
     known = np.flatnonzero(~np.isnan(seen.rates[0]))
     acceptance = falling_acceptance(
-        a, d, tuple(float(x) for x in seen.rates[0, known]), pooled[-1].gamma
+        a, d, tuple(float(x) for x in seen.rates[0, known]), ordered[-1].gamma
     )
-    cost = PowerCost(math.exp(k), p, keep, _steps(pooled, prior, seen, fit))
-    given = tuple(sorted({run.gamma for run in pooled if run.tokens() is not None}))
-    counts = tuple(Counter(run.gamma for run in pooled).items())
+    cost = PowerCost(math.exp(k), p, keep, _steps(ordered, prior, seen, fit))
+    given = tuple(sorted({run.gamma for run in ordered if run.tokens() is not None}))
+    counts = tuple(Counter(run.gamma for run in ordered).items())
     source = f"prior of {name} drafts" if name != "unknown" else "prior of all drafts"
     share = np.sqrt(np.diagonal(fit.covariance[0])) / np.array(prior.sd)
     assumptions = tuple(
@@ -211,7 +210,7 @@ def _observe(runs: Sequence[Run], prior: Prior, keep: float) -> Observed:
     for g, of_it in groupby(runs, key=lambda run: run.gamma):
         same = list(of_it)
         speed[0, g - 1] = fmean(math.log(run.speedup) for run in same)
-        speed_weight[0, g - 1] = 1 / speed_variance(prior, len(same))
+        speed_weight[0, g - 1] = 1 / prior.speed_variance(len(same))
         tokens = [run.tokens() for run in same]
         known = [t for t in tokens if t is not None]
         if known:
@@ -227,23 +226,13 @@ def _observe(runs: Sequence[Run], prior: Prior, keep: float) -> Observed:
     return Observed(speed, speed_weight, length, length_weight, lengths, rates[None])
 
 
-def own_variance(prior: Prior) -> float:
-    """Variance of ln S that belongs to the length (cost steps), not to the run."""
-    return max(prior.speed_noise**2 - prior.run_noise**2, 0.0)
-
-
-def speed_variance(prior: Prior, runs: int) -> float:
-    """Variance of the mean ln S of so many runs of one length about the smooth curve."""
-    return own_variance(prior) + prior.run_noise**2 / runs
-
-
 def _steps(
     runs: Sequence[Run], prior: Prior, seen: Observed, fit: Posterior
 ) -> tuple[tuple[int, float], ...]:
     """Cost of each measured length over the smooth curve: its residual, shrunk by the run noise."""
     miss = seen.speed - fit.tokens + fit.cost
     return tuple(
-        (g, math.exp(-own_variance(prior) * seen.speed_weight[0, g - 1] * miss[0, g - 1]))
+        (g, math.exp(-prior.own_variance * seen.speed_weight[0, g - 1] * miss[0, g - 1]))
         for g in sorted({run.gamma for run in runs})
     )
 

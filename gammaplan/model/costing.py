@@ -1,6 +1,5 @@
 """The cost of a round from what was measured: timings, one run, or several."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ import numpy as np
 from gammaplan.model.arrays import Floats
 from gammaplan.model.cost import Cost, LinearCost
 from gammaplan.model.cost_tables import TableCost
-from gammaplan.model.runs import Run, speedups
+from gammaplan.model.runs import Run, by_length, pooled
 
 FIXED, FIXED_SD = 1.1, 0.1  # the fixed part of a round before any run: 255 public sweeps
 RELATIVE = 0.05  # standard error of one run's round cost, of which it is a share
@@ -43,15 +42,8 @@ def pooled_costs(runs: Sequence[Run], tokens: Mapping[int, float]) -> dict[int, 
 
     `tokens` are those of lengths whose runs do not say.
     """
-    fast = speedups(runs)
-    by_length: dict[int, list[Run]] = {}
-    for run in runs:
-        by_length.setdefault(run.gamma, []).append(run)
-    costs = {}
-    for gamma, same in sorted(by_length.items()):
-        known = [t for r in same if (t := r.tokens()) is not None]
-        costs[gamma] = (math.fsum(known) / len(known) if known else tokens[gamma]) / fast[gamma]
-    return costs
+    every = {gamma: pooled(same) for gamma, same in by_length(runs).items()}
+    return {g: (run.tokens() or tokens[g]) / run.speedup for g, run in every.items()}
 
 
 def fitted_cost(

@@ -47,12 +47,21 @@ class Prior:
     length_noise: float
     run_noise: float = 0.02
 
+    @property
+    def own_variance(self) -> float:
+        """Variance of ln S that belongs to the length (cost steps), not to the run."""
+        return max(self.speed_noise**2 - self.run_noise**2, 0.0)
+
+    def speed_variance(self, runs: int) -> float:
+        """Variance of the mean ln S of so many runs of one length about the smooth curve."""
+        return self.own_variance + self.run_noise**2 / runs
+
     def with_noise(self, run_noise: float) -> "Prior":
-        """The prior with another noise of a run; what belongs to a length stays as it is."""
-        if run_noise == self.run_noise:
+        """The prior with more noise of a run; what belongs to a length stays as it is."""
+        if run_noise <= self.run_noise:
             return self
-        own = max(self.speed_noise**2 - self.run_noise**2, 0.0)
-        return replace(self, run_noise=run_noise, speed_noise=math.sqrt(own + run_noise**2))
+        speed = math.sqrt(self.own_variance + run_noise**2)
+        return replace(self, run_noise=run_noise, speed_noise=speed)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gammaplan.errors import DomainError
 from gammaplan.model.arrays import ArrayLike, Floats, non_negative
-from gammaplan.model.calibration import Calibration, Measured, own_variance, speed_variance
+from gammaplan.model.calibration import Calibration, Measured
 from gammaplan.model.curve import curve
 from gammaplan.model.posterior import Observed, posterior
 
@@ -105,12 +105,12 @@ def spread(fit: Measured, lengths: Floats) -> Floats:
         zero, zero.copy(), zero, zero.copy(), np.arange(1.0, n + 1)[None], zero * np.nan
     )
     for g, runs in fit.speed_runs:
-        seen.speed_weight[0, g - 1] = 1 / speed_variance(fit.prior, runs)
+        seen.speed_weight[0, g - 1] = 1 / fit.prior.speed_variance(runs)
     for g in fit.length_gammas:
         seen.length_weight[0, g - 1] = 1 / fit.prior.length_noise**2
     at = posterior(seen, np.array([fit.prior.mean]), 1 / np.square([fit.prior.sd]), steps=0)
     by_speed = at.tokens_slope[0] - at.cost_slope[0]
-    own = own_variance(fit.prior)
+    own = fit.prior.own_variance
     gain = own * seen.speed_weight[0]
     left = (1 - gain)[:, None] * by_speed
     variance = np.einsum("gi,ij,gj->g", left, at.covariance[0], left) + own * (1 - gain)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gammaplan.errors import DomainError
 from gammaplan.model.consistency import contradiction
-from gammaplan.model.repeats import Repeats, repeats
+from gammaplan.model.repeats import Noise, Repeats, noise, repeats
 
 if TYPE_CHECKING:
     from gammaplan.model.acceptance import Acceptance
@@ -130,16 +130,21 @@ class Run:
         return drafted if 0 < drafted < FULL * self.gamma else float(self.gamma)
 
 
+def by_length(runs: Iterable[Run]) -> dict[int, list[Run]]:
+    """The runs of each length, the shortest first."""
+    found: dict[int, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.gamma, []).append(run)
+    return dict(sorted(found.items()))
+
+
 def speedups(runs: Iterable[Run]) -> dict[int, float]:
     """The speedup measured at each length: the geometric mean of its runs."""
-    logs: dict[int, list[float]] = {}
-    for run in runs:
-        logs.setdefault(run.gamma, []).append(math.log(run.speedup))
-    return {gamma: math.exp(math.fsum(own) / len(own)) for gamma, own in sorted(logs.items())}
+    return {g: math.exp(fmean(math.log(r.speedup) for r in s)) for g, s in by_length(runs).items()}
 
 
 def pooled(runs: Sequence[Run]) -> Run:
-    """Runs of one length as one: the geometric mean of the speedups, means of the other figures."""
+    """Runs of one length as one: speedup, tokens and drafted tokens, and no rates by position."""
     first, *others = runs
     if not others:
         return first
@@ -149,18 +154,13 @@ def pooled(runs: Sequence[Run]) -> Run:
         speedups(runs)[first.gamma],
         mean_length=fmean(known) if known else None,
         drafted_per_round=fmean(run.drafted() for run in runs),
-        baseline_repeats=first.baseline_repeats,
     )
 
 
-def repeated_runs(runs: Iterable[Run]) -> tuple[Repeats, Repeats | None]:
-    """How far runs of one length differ, and how far the plain runs do that they share."""
-    lengths: dict[int, list[float]] = {}
-    shared = set()
-    for run in runs:
-        lengths.setdefault(run.gamma, []).append(run.speedup)
-        if run.baseline_repeats is not None:
-            shared.add(run.baseline_repeats)
+def run_noise(runs: Sequence[Run], published: float) -> Noise:
+    """The noise of a run that repeats of a length, and of the plain runs they share, show."""
+    own = repeats([run.speedup for run in same] for same in by_length(runs).values())
+    shared = {r.baseline_repeats for r in runs if r.baseline_repeats is not None}
     number = sum(r.number for r in shared)
     square = math.fsum(r.square * r.number for r in shared) / max(number, 1)
-    return repeats(lengths.values()), Repeats(square, number) if shared else None
+    return noise(published, own, Repeats(square, number) if shared else None)

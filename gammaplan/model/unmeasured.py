@@ -61,9 +61,7 @@ def fitted_spread(
 
     `run_noise` is that of the runs, where they were repeated.
     """
-    _, prior = priors.choose(method)
-    if run_noise is not None:
-        prior = prior.with_noise(max(run_noise, prior.run_noise))
+    prior = priors.choose(method)[1].with_noise(run_noise or 0.0)
     size = priors.width * max(worst_residual or 0.0, prior.speed_noise)
 
     def spread(gammas: Floats) -> tuple[Floats, Floats]:

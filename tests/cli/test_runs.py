@@ -154,6 +154,21 @@ def test_plain_speeds_that_cannot_be_of_one_set_up_are_refused(cli, tmp_path):
     assert "runs.csv:2: the speeds without speculation" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("0,50\n3,60\n0,0\n", ":4: the speed without"),
+        ("0,50\n0,51\n0,9e9\n3,60\n", ":4: the speeds"),
+    ],
+)
+def test_the_plain_row_that_is_wrong_is_named(cli, tmp_path, rows, said):
+    file = tmp_path / "runs.csv"
+    file.write_text("gamma,spec_tps\n" + rows, encoding="utf-8")
+    done = cli(f"plan --runs {file}")
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert f"runs.csv{said}" in done.stderr
+
+
 def test_a_cost_carries_the_noise_of_its_runs_to_a_plan(cli, tmp_path):
     spans = []
     for speeds in ((1.5, 1.5), (1.2, 1.875)):

@@ -191,6 +191,25 @@ def test_draft_passes_that_cannot_be_used_are_refused(cli, written, draft, optio
     assert said in done.stderr
 
 
+def test_an_estimate_takes_no_draft_curve(cli, written):
+    words = ["cost", "--target", "c.json", "--device", "h100-sxm"]
+    done = cli([*words, "--draft-curve", written(DRAFT_BENCH, "draft.json")])
+    assert done.exit_code == 2
+    assert "--draft-curve" in done.stderr
+
+
+def test_the_contexts_of_a_surface_are_said_once(cli, written):
+    target, draft = (
+        "batch,context,tokens,ms\n" + "".join(
+            f"{b},{at},{n},{10 + n}\n" for b in (1, 8) for n in (1, 2, 4)
+        )
+        for at in (16, 512)
+    )  # fmt: skip
+    words = ["cost", "--verify-curve", written(target), "--draft-curve", written(draft, "d.csv")]
+    found = [w["code"] for w in document(cli([*words, "--json"]))["warnings"]]
+    assert found.count("draft_context") == 1
+
+
 def test_a_draft_curve_needs_passes_of_the_target(cli, written):
     draft = ["--draft-curve", written(DRAFT_BENCH, "draft.json")]
     done = cli(["cost", *draft])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gammaplan import PowerCost, Run, calibrate, repeats
-from gammaplan.model.calibration import DEFAULT, EXPLICIT, falling_acceptance, own_variance
+from gammaplan.model.calibration import DEFAULT, EXPLICIT, falling_acceptance
 from gammaplan.model.costing import fitted_cost
 from gammaplan.model.planning import predicted
 from gammaplan.model.prediction import speedup_interval
@@ -30,7 +30,7 @@ class Drawn:
         self.rng, self.noise = rng, noise
         self.law = falling_acceptance(a, d, (), EXPLICIT)
         self.cost = PowerCost(float(np.exp(k)), p)
-        steps = rng.normal(0, np.sqrt(own_variance(PRIOR)), len(GAMMAS))
+        steps = rng.normal(0, np.sqrt(PRIOR.own_variance), len(GAMMAS))
         self.truth = np.log(self.law.expected_tokens(GAMMAS) / self.cost.round_cost(GAMMAS)) + steps
 
     def speedup(self, gamma):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gammaplan import DomainError, Run, calibrate, speedup_interval
-from gammaplan.model.calibration import DEFAULT, own_variance
+from gammaplan.model.calibration import DEFAULT
 from gammaplan.model.repeats import ALONE, Repeats, noise, repeats
 
 SPEEDS = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=5)
@@ -97,5 +97,5 @@ def test_plain_runs_that_differ_widen_the_interval_however_they_are_given():
 @given(st.floats(0.02, 1))
 def test_what_belongs_to_a_length_is_not_the_noise_of_a_run(seen):
     prior = DEFAULT.unknown
-    assert own_variance(prior.with_noise(seen)) == pytest.approx(own_variance(prior), abs=1e-15)
+    assert prior.with_noise(seen).own_variance == pytest.approx(prior.own_variance, abs=1e-15)
     assert prior.with_noise(prior.run_noise) == prior
