@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from netrc import NetrcParseError, netrc
 from pathlib import Path
 from threading import Thread
+from traceback import clear_frames
 from typing import Any
 from urllib import request
 from urllib.error import HTTPError, URLError
@@ -258,7 +259,15 @@ def _download(
         with response:
             _read_body(response, limit, answer)
     except Exception as error:  # the caller's thread tells of it
+        _let_go(error)
         answer.error = error
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Close what failed calls hold: Python 3.11.2 leaves the answer of a refusing proxy open."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def _read_body(response: Any, limit: int, answer: Answer) -> None:  # Any: as urllib has it

@@ -1,10 +1,12 @@
 """One page of a server: what it may do, and what is never shown or sent elsewhere."""
 
 import base64
+import gc
 import gzip
 import itertools
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import time
@@ -281,6 +283,19 @@ def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch, proxy, sa
     assert "through the proxy" in str(told.value)
     assert said in str(told.value)
     assert "secret" not in str(told.value)
+
+
+def test_what_a_proxy_refuses_is_not_left_open(monkeypatch):
+    """The http.client of Python 3.11.2 keeps the answer open with the error; 3.11.7 does not."""
+    with serving(page(BODY)) as server:
+        monkeypatch.setenv("https_proxy", server)
+        before = {id(s) for s in gc.get_objects() if isinstance(s, socket.socket)}
+        with pytest.raises(InputError) as told:
+            fetch("https://figures.invalid/metrics", QUICK)
+        found = [s for s in gc.get_objects() if isinstance(s, socket.socket)]
+        left = [s for s in found if id(s) not in before and s.fileno() >= 0 and s.proto]
+    assert "501" in str(told.value)  # its traceback holds what the download held
+    assert left == []
 
 
 def test_a_host_that_needs_no_proxy_is_asked_itself(monkeypatch):
